@@ -1,1 +1,5 @@
-//! placeholder
+//! The host of wonce, in the order of an event's journey: a [`source`] yields bytes, the
+//! [`pipeline`] accepts, dispatches, invokes and settles, the [`store`] holds all SQL, a [`sink`]
+//! carries effects out, and [`telemetry`] and [`admin`] show what happened.
+
+pub mod store;

@@ -1,0 +1,61 @@
+//! All SQL of wonce, one file per noun. The control pool serves intake, admin, relay and
+//! migrations (a transaction-mode pooler may stand in between: no session state, no named
+//! statements); invocations have connections of their own, see [`lease`].
+//!
+//! Invariant: nothing here knows wasmtime, HTTP or the policies of `core::decide`.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Object, Pool};
+
+pub mod connect;
+pub mod error;
+pub mod migrate;
+pub mod sql;
+
+pub use connect::DatabaseUrl;
+pub use error::Error;
+
+/// How long a caller waits for a control connection before it hears that the database is busy.
+const CONTROL_WAIT: Duration = Duration::from_secs(10);
+
+/// The way to the database for everything but invocations. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    pool: Pool,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("pool", &self.pool.status()).finish()
+    }
+}
+
+impl Store {
+    /// Opens the control pool (at most `connections`) and proves with one round trip that the
+    /// database answers and is a version that wonce supports.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or is older than Postgres 15.
+    pub async fn connect(url: &DatabaseUrl, connections: usize) -> Result<Self, Error> {
+        let store = Self { pool: connect::control_pool(url, connections, CONTROL_WAIT)? };
+        let client = store.client().await?;
+        connect::require_supported_version(&client).await?;
+        drop(client);
+        Ok(store)
+    }
+
+    /// One control connection, given back on drop.
+    pub(crate) async fn client(&self) -> Result<Object, Error> {
+        self.pool.get().await.map_err(Error::no_connection)
+    }
+}
+
+/// Opens a transaction on a control connection.
+pub(crate) async fn begin<'a>(
+    client: &'a mut Object,
+    attempt: &'static str,
+) -> Result<tokio_postgres::Transaction<'a>, Error> {
+    let client: &mut tokio_postgres::Client = client;
+    client.transaction().await.map_err(|source| Error::Statement { attempt, source })
+}
