@@ -136,8 +136,8 @@ BEGIN
 END
 $$;
 
--- Settles a delivery as handled. Answers false when it is not ours to settle any more or its
--- key is settled already: then the caller rolls everything back.
+-- Settles a delivery as handled. The host sends COMMIT in the same trip, so a delivery that is not
+-- ours any more, or whose key is settled already, must abort the transaction: SQLSTATE WN001.
 CREATE FUNCTION wonce.settle_done(
     p_handler bigint, p_secret bytea, p_inbox_id bigint, p_round integer, p_attempt integer, p_xact text,
     p_ignored_reason text, p_version bytea, p_marks integer
@@ -148,7 +148,7 @@ DECLARE
     d wonce.inbox := wonce.settling(p_handler, p_secret, p_inbox_id, p_round, p_attempt, p_xact);
 BEGIN
     IF d.id IS NULL THEN
-        RETURN false;
+        RAISE EXCEPTION 'wonce: delivery % is not as it was claimed', p_inbox_id USING ERRCODE = 'WN001';
     END IF;
     INSERT INTO wonce.processed_events (
         handler_id, key, outcome, ignored_reason, payload_digest, hash_rule, key_rule, ordering_key,
@@ -159,7 +159,7 @@ BEGIN
         d.via, d.source, d.event_id, d.event_type, d.traceparent, d.round, p_attempt, p_version, d.accepted_at)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN false;
+        RAISE EXCEPTION 'wonce: key "%" is settled already', d.key USING ERRCODE = 'WN001';
     END IF;
     DELETE FROM wonce.inbox WHERE id = d.id;
     IF p_marks > 0 THEN
@@ -217,7 +217,7 @@ BEGIN
         d.via, d.source, d.event_id, d.event_type, d.traceparent, d.round, p_attempt, p_version, d.accepted_at)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN false;
+        RAISE EXCEPTION 'wonce: key "%" is settled already', d.key USING ERRCODE = 'WN001';
     END IF;
     INSERT INTO wonce.attempt (handler_id, key, round, attempt, decision, class, code, message,
                                duration_us, version, host, log_tail)

@@ -9,9 +9,18 @@ use std::time::Duration;
 use deadpool_postgres::{Object, Pool};
 
 pub mod connect;
+pub mod deploy;
+pub mod due;
 pub mod error;
+mod guest;
+pub mod host_boot;
+pub mod invocation;
+pub mod lease;
 pub mod migrate;
+pub mod settle;
 pub mod sql;
+pub mod upkeep;
+mod value;
 
 pub use connect::DatabaseUrl;
 pub use error::Error;

@@ -68,5 +68,16 @@ impl Sql {
 /// Every statement of the store, for the test that prepares them all.
 #[must_use]
 pub fn catalog() -> Vec<&'static Sql> {
-    [super::migrate::STATEMENTS].into_iter().flatten().copied().collect()
+    [
+        super::migrate::STATEMENTS,
+        super::deploy::STATEMENTS,
+        super::host_boot::STATEMENTS,
+        super::due::STATEMENTS,
+        super::upkeep::STATEMENTS,
+        super::invocation::BOOKKEEPING,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+    .collect()
 }

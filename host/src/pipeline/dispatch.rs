@@ -1,0 +1,176 @@
+//! Claims due deliveries and sees them to their end, under a bounded number of permits. Each
+//! handler has as many workers as it may run invocations at once; a worker that finds work wakes
+//! the next one, so a burst spreads and an idle handler costs nothing.
+//!
+//! Invariant: no worker sleeps for a retry, and none claims without a permit.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use rand::Rng;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wonce_wasm::Sandbox;
+
+use super::deliver::{Delivered, deliver};
+use super::handler::Handler;
+use super::probation::Probation;
+use super::scout::Vitals;
+use super::wake::Wake;
+use crate::store::Store;
+use crate::store::invocation::{Claimed, FirstLane};
+use crate::store::lease::LeasePool;
+use crate::telemetry::metrics;
+
+/// The first wait after the host failed to do its part, and the longest.
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
+/// Lanes of an ordered handler, as the table has them.
+const LANES: i16 = 1024;
+
+/// What all workers of a host share.
+#[derive(Debug)]
+pub struct Shared {
+    pub store: Store,
+    pub pool: LeasePool,
+    pub sandbox: Sandbox,
+    pub permits: Arc<Semaphore>,
+    pub max_permits: usize,
+    pub wake: Wake,
+    /// Told when effects were committed.
+    pub relay: Arc<Notify>,
+    pub probation: Probation,
+    pub vitals: Arc<Vitals>,
+    /// This boot of this host.
+    pub boot: Uuid,
+}
+
+impl Shared {
+    pub(super) fn effects_committed(&self, effects: u64) {
+        if effects > 0 {
+            self.relay.notify_one();
+        }
+    }
+}
+
+/// The workers of every handler.
+#[derive(Debug)]
+pub struct Dispatch {
+    shared: Arc<Shared>,
+    handlers: Vec<Arc<Handler>>,
+}
+
+/// How a graceful stop went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drained {
+    /// Every running invocation ended.
+    Fully,
+    /// Some were cut off at the limit; their deliveries are pending again.
+    CutOff,
+}
+
+impl Dispatch {
+    #[must_use]
+    pub fn new(shared: Arc<Shared>, handlers: Vec<Arc<Handler>>) -> Self {
+        Self { shared, handlers }
+    }
+
+    /// Works until `stop`, then waits up to `drain` for what is running.
+    pub async fn run(self, stop: CancellationToken, drain: Duration) -> Drained {
+        let mut workers = JoinSet::new();
+        for handler in &self.handlers {
+            for _ in 0..handler.concurrency {
+                workers.spawn(work(Arc::clone(&self.shared), Arc::clone(handler), stop.clone()));
+            }
+        }
+        stop.cancelled().await;
+        let all_ended = async { while workers.join_next().await.is_some() {} };
+        match tokio::time::timeout(drain, all_ended).await {
+            Ok(()) => Drained::Fully,
+            Err(_) => Drained::CutOff,
+        }
+    }
+}
+
+/// One worker: waits to be woken, then claims until nothing is due.
+async fn work(shared: Arc<Shared>, handler: Arc<Handler>, stop: CancellationToken) {
+    let mut backoff = FIRST_BACKOFF;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = shared.wake.notified(handler.access.id) => {}
+        }
+        loop {
+            let Some(permit) = permit(&shared, &stop).await else { return };
+            let turn = turn(&shared, &handler).await;
+            drop(permit);
+            match turn {
+                Turn::Nothing => break,
+                Turn::Worked => backoff = FIRST_BACKOFF,
+                Turn::HostFault(reason) => {
+                    tracing::warn!(handler = %handler.name, error = reason, backoff_ms = backoff.as_millis(),
+                                   "cannot work on deliveries, backing off; they stay pending");
+                    tokio::select! {
+                        () = stop.cancelled() => return,
+                        () = tokio::time::sleep(backoff) => {}
+                    }
+                    backoff = (backoff * 2).min(LONGEST_BACKOFF);
+                }
+            }
+        }
+    }
+}
+
+/// One claim and what came of it.
+enum Turn {
+    Nothing,
+    Worked,
+    HostFault(String),
+}
+
+async fn turn(shared: &Shared, handler: &Handler) -> Turn {
+    let started = tokio::time::Instant::now();
+    let first_lane = FirstLane(rand::rng().random_range(0..LANES));
+    let claimed = match shared.pool.claim(&handler.access, first_lane, handler.idle_limit()).await {
+        Ok(Some(claimed)) => claimed,
+        Ok(None) => return Turn::Nothing,
+        Err(error) => return Turn::HostFault(error.explained()),
+    };
+    metrics::claim(started.elapsed());
+    shared.vitals.claimed();
+    // There may be more: the next idle worker of this handler has a look.
+    shared.wake.due(handler.access.id);
+    match guarded(shared, handler, claimed).await {
+        Delivered::Settled => Turn::Worked,
+        Delivered::HostFault(reason) => Turn::HostFault(reason),
+    }
+}
+
+/// A panic in the host is a bug of the host's, but it must not take a worker away, and a delivery
+/// that provokes it must not do so for ever: it gets a mark like any crash.
+async fn guarded(shared: &Shared, handler: &Handler, claimed: Claimed) -> Delivered {
+    let key = claimed.delivery.delivery.key.clone();
+    match AssertUnwindSafe(Box::pin(deliver(shared, handler, claimed))).catch_unwind().await {
+        Ok(delivered) => delivered,
+        Err(_) => {
+            let marked = shared.store.mark_crash(&handler.access, &key).await;
+            let marked = marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
+            Delivered::HostFault(format!("the host panicked while delivery \"{key}\" ran ({marked})"))
+        }
+    }
+}
+
+async fn permit(shared: &Shared, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
+    let started = tokio::time::Instant::now();
+    let permit = tokio::select! {
+        () = stop.cancelled() => return None,
+        permit = Arc::clone(&shared.permits).acquire_owned() => permit.ok()?,
+    };
+    metrics::pool_wait(started.elapsed());
+    metrics::permits_in_use(shared.max_permits - shared.permits.available_permits());
+    Some(permit)
+}
