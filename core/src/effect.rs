@@ -3,7 +3,13 @@
 
 use std::time::Duration;
 
-use crate::name::{OrderingKey, SinkName};
+use crate::digest::hex_of;
+use crate::name::{HandlerName, Key, OrderingKey, SinkName};
+
+/// The longest dedup key, in bytes: the least that common receivers take.
+pub const MAX_DEDUP_KEY_BYTES: usize = 255;
+/// Bytes of the hash in a derived dedup key.
+const DERIVED_HASH_BYTES: usize = 16;
 
 /// What the guest asked for, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,4 +60,14 @@ impl EffectState {
             EffectState::Unknown => "unknown",
         }
     }
+}
+
+/// The dedup key of an effect for which the guest gave none, e.g.
+/// `payments-0-4f5c...`. It depends on nothing that a retry or a replay changes, so both
+/// emit the same one; `ordinal` counts the invocation's effects from 0. Safe in any header.
+#[must_use]
+pub fn derived_dedup_key(handler: &HandlerName, key: &Key, ordinal: u32) -> String {
+    let number = ordinal.to_string();
+    let hash = hex_of(&["effect-v1", handler.as_str(), key.as_str(), &number], DERIVED_HASH_BYTES);
+    format!("{handler}-{number}-{hash}")
 }

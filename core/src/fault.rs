@@ -87,16 +87,22 @@ impl Fault {
     }
 }
 
-/// Replaces control characters (newline and tab excepted in no place: one fault is one
-/// line) and cuts at a character border.
+/// Replaces what could break a line or reorder a terminal's text (one fault is one line,
+/// so line feeds and tabs too) and cuts at a character border.
 fn clean(text: &str, limit: usize) -> String {
     let mut cleaned = String::with_capacity(text.len().min(limit));
     for character in text.chars() {
-        let character = if character.is_control() { ' ' } else { character };
+        let character = if is_unprintable(character) { ' ' } else { character };
         if cleaned.len() + character.len_utf8() > limit {
             break;
         }
         cleaned.push(character);
     }
     cleaned
+}
+
+/// Control characters, line and paragraph separators, and the marks that change direction.
+fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

@@ -4,12 +4,24 @@
 //!
 //! Invariant: nothing here does IO, is async, reads a clock or draws a random number.
 
+pub mod conservation;
 pub mod decide;
 pub mod delivery;
+mod digest;
 pub mod effect;
 pub mod event;
 pub mod fault;
+pub mod fingerprint;
+pub mod hash;
+pub mod json;
+pub mod key;
 pub mod name;
 pub mod outcome;
+pub mod payload;
+pub mod pointer;
+pub mod relay;
 pub mod retry;
+pub mod route;
 pub mod sql;
+pub mod sqlstate;
+pub mod statement;

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::delivery::Attempt;
 
+/// No wait is longer, whatever a policy says: the database's clock must be able to add it.
+pub const MAX_DELAY: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// A handler's retry policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetryPolicy {
@@ -42,11 +45,20 @@ impl RetryPolicy {
     /// The wait after `attempt` failed. The guest's `floor` counts up to the ceiling.
     #[must_use]
     pub fn delay(&self, attempt: Attempt, floor: Option<Duration>, jitter: Jitter) -> Duration {
-        let ceiling = self.ceiling.as_secs_f64();
+        let ceiling = self.ceiling.min(MAX_DELAY);
         let steps = f64::from(attempt.0.saturating_sub(1));
-        let grown = (self.first.as_secs_f64() * self.factor.max(1.0).powf(steps)).min(ceiling);
-        let floor = floor.map_or(0.0, |f| f.as_secs_f64().min(ceiling));
-        let share = jitter.0.clamp(0.0, 1.0);
-        Duration::from_secs_f64(grown.max(floor)) + self.jitter.mul_f64(share)
+        let grown = self.first.as_secs_f64() * self.factor.max(1.0).powf(steps);
+        // No number, infinite or beyond a Duration: as far as it may grow.
+        let grown = Duration::try_from_secs_f64(grown).unwrap_or(ceiling).min(ceiling);
+        let floor = floor.unwrap_or(Duration::ZERO).min(ceiling);
+        grown.max(floor) + jitter.of(self.jitter.min(MAX_DELAY))
+    }
+}
+
+impl Jitter {
+    /// This share of a span. What is not a share (NaN, negative) is none of it.
+    fn of(self, span: Duration) -> Duration {
+        let share = if self.0.is_nan() { 0.0 } else { self.0.clamp(0.0, 1.0) };
+        span.mul_f64(share)
     }
 }
