@@ -13,6 +13,7 @@ pub mod deploy;
 pub mod due;
 pub mod error;
 mod guest;
+pub mod harden;
 pub mod host_boot;
 pub mod invocation;
 pub mod lease;

@@ -73,6 +73,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::deploy::STATEMENTS,
         super::host_boot::STATEMENTS,
         super::due::STATEMENTS,
+        super::harden::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
     ]
