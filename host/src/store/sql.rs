@@ -75,6 +75,8 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::due::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
+        super::outbox::STATEMENTS,
+        super::gauges::STATEMENTS,
     ]
     .into_iter()
     .flatten()
