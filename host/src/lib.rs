@@ -4,4 +4,6 @@
 
 pub mod crash;
 pub mod pipeline;
+pub mod sink;
 pub mod store;
+pub mod telemetry;

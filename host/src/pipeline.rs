@@ -4,7 +4,7 @@
 //! 2. [`dispatch`]: workers under a bounded number of permits claim what is due
 //! 3. [`invoke`]: the guest runs in the claimed delivery's own transaction
 //! 4. [`settle`]: the outcome is decided and written in that same transaction
-//! 5. `relay`: committed effects go to their sinks
+//! 5. [`relay`]: committed effects go to their sinks
 //! 6. [`upkeep`]: heartbeats, and what must not grow
 //!
 //! Invariant: no step knows the admin API or the command line, and none writes SQL.
@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod handler;
 pub mod invoke;
 pub mod probation;
+pub mod relay;
 pub mod scout;
 pub mod settle;
 pub mod upkeep;

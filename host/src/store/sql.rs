@@ -76,6 +76,8 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::harden::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
+        super::outbox::STATEMENTS,
+        super::gauges::STATEMENTS,
     ]
     .into_iter()
     .flatten()
