@@ -14,11 +14,13 @@ pub mod due;
 pub mod error;
 mod guest;
 pub mod host_boot;
+pub mod intake;
 pub mod invocation;
 pub mod lease;
 pub mod migrate;
 pub mod settle;
 pub mod sql;
+pub mod submitted;
 pub mod upkeep;
 mod value;
 

@@ -73,6 +73,8 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::deploy::STATEMENTS,
         super::host_boot::STATEMENTS,
         super::due::STATEMENTS,
+        super::intake::STATEMENTS,
+        super::submitted::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
     ]
