@@ -40,11 +40,6 @@ impl Refusal {
         }
     }
 
-    pub(super) fn coming_back_after(mut self, wait: Duration) -> Self {
-        self.retry_after = Some(wait);
-        self
-    }
-
     /// The event conflicts for at least one handler. It was kept: sending it again changes nothing.
     pub(super) fn conflict(receipt: EventReceipt) -> Self {
         let conflicts: Vec<String> = receipt
