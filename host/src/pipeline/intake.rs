@@ -88,10 +88,8 @@ pub fn intake(store: Store, routes: Routes, wake: Wake, settings: IntakeSettings
     let queue = Arc::new(Queue::new(receiver, settings.commit_events));
     let room = Arc::new(Semaphore::new(QUEUE_KIB as usize));
     let committer = Committer { store, queue, wake };
-    let service = IntakeService {
-        committers: vec![committer; settings.committers.max(1)],
-        room: Arc::clone(&room),
-    };
+    let service =
+        IntakeService { committers: vec![committer; settings.committers.max(1)], room: Arc::clone(&room) };
     let intake =
         Intake { routes, unrouted: settings.unrouted, capacity: settings.queue, queue: sender, room };
     (intake, service)

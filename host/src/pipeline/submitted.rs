@@ -16,7 +16,7 @@ use super::wake::Wake;
 use crate::store::submitted::{Fate, MoveLimits, Moved, SubmittedRow};
 use crate::store::{Error, Store};
 
-/// The look after one that found something.
+/// The look after one that found nothing comes after twice this.
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 /// The longest a SQL caller waits for an idle host to look.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -48,11 +48,17 @@ pub enum Look {
 impl SubmittedMover {
     /// Moves what is enqueued until `stop`.
     pub async fn run(self, stop: CancellationToken) {
-        let mut wait = SHORTEST_WAIT;
+        let mut idle = SHORTEST_WAIT;
         while !stop.is_cancelled() {
-            wait = match self.look().await {
-                Ok(Look::Moved(_)) => SHORTEST_WAIT,
-                Ok(Look::Nothing) => (wait * 2).min(LONGEST_WAIT),
+            let wait = match self.look().await {
+                Ok(Look::Moved(_)) => {
+                    idle = SHORTEST_WAIT;
+                    continue;
+                }
+                Ok(Look::Nothing) => {
+                    idle = (idle * 2).min(LONGEST_WAIT);
+                    idle
+                }
                 Err(error) => {
                     tracing::warn!(error = error.explained(), "cannot move enqueued events");
                     FAILURE_WAIT
@@ -65,30 +71,26 @@ impl SubmittedMover {
         }
     }
 
-    /// Moves everything that is enqueued now.
+    /// Moves what is enqueued, as far as one transaction goes.
     ///
     /// # Errors
-    /// When the database refused or was out of reach; what was not moved is still there.
+    /// When the database refused or was out of reach; the rows are still there.
     pub async fn look(&self) -> Result<Look, Error> {
-        let mut moved = 0;
-        loop {
-            let routes = self.routes.current();
-            let event_bytes = i32::try_from(self.max_event_bytes).unwrap_or(i32::MAX);
-            let limits = MoveLimits { rows: MAX_ROWS, bytes: MAX_BYTES, event_bytes };
-            let decide = |row| match decode(row) {
-                Ok(event) => Fate::Arrives(Box::new(plan::unheard(&routes, event, self.unrouted))),
-                Err(reason) => Fate::Parked(ParkReason::Undecodable, reason),
-            };
-            match self.store.move_submitted(limits, decide).await? {
-                Moved::NotOurs | Moved::Rows { count: 0, .. } if moved == 0 => return Ok(Look::Nothing),
-                Moved::NotOurs | Moved::Rows { count: 0, .. } => return Ok(Look::Moved(moved)),
-                Moved::Rows { count, parked, accepted } => {
-                    tracing::debug!(rows = count, parked, "moved enqueued events");
-                    moved += count;
-                    for handler in BTreeSet::from_iter(accepted) {
-                        self.wake.due(handler);
-                    }
+        let routes = self.routes.current();
+        let decide = |row| match decode(row) {
+            Ok(event) => Fate::Arrives(Box::new(plan::unheard(&routes, event, self.unrouted))),
+            Err(reason) => Fate::Parked(ParkReason::Undecodable, reason),
+        };
+        let event_bytes = i32::try_from(self.max_event_bytes).unwrap_or(i32::MAX);
+        let limits = MoveLimits { rows: MAX_ROWS, bytes: MAX_BYTES, event_bytes };
+        match self.store.move_submitted(limits, decide).await? {
+            Moved::NotOurs | Moved::Rows { count: 0, .. } => Ok(Look::Nothing),
+            Moved::Rows { count, parked, accepted } => {
+                tracing::debug!(rows = count, parked, "moved enqueued events");
+                for handler in BTreeSet::from_iter(accepted) {
+                    self.wake.due(handler);
                 }
+                Ok(Look::Moved(count))
             }
         }
     }

@@ -66,7 +66,9 @@ async fn read_line(
             (None, false) => {}
             (Some(_), _) | (None, true) if length <= limit => return Ok(Some(Ok(line))),
             (Some(_), _) | (None, true) => {
-                return Ok(Some(Err(format!("it has {length} bytes, and at most {limit} are read; shorten it"))));
+                return Ok(Some(Err(format!(
+                    "it has {length} bytes, and at most {limit} are read; shorten it"
+                ))));
             }
         }
     }

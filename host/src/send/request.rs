@@ -76,7 +76,9 @@ impl Sender {
             let pause = pause + pause.mul_f64(rand::random_range(0.0..0.25));
             if Instant::now() + pause > deadline {
                 let tried = self.patience.as_secs();
-                return Answer::Unsent(format!("{reason}; tried for {tried} s, sending it again is harmless"));
+                return Answer::Unsent(format!(
+                    "{reason}; tried for {tried} s, sending it again is harmless"
+                ));
             }
             sleep(pause).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -110,7 +112,8 @@ impl Sender {
             };
         }
         let problem = serde_json::from_slice::<Problem>(&body).ok();
-        let reason = problem.as_ref().map_or_else(|| format!("the answer was {status}"), |p| p.detail.clone());
+        let reason =
+            problem.as_ref().map_or_else(|| format!("the answer was {status}"), |p| p.detail.clone());
         match status {
             StatusCode::CONFLICT => {
                 let deliveries = problem.map(|p| p.deliveries).unwrap_or_default();

@@ -97,6 +97,8 @@ impl fmt::Display for Summary {
             (self.rejected, "rejected"),
             (self.unsent, "unsent"),
         ];
-        rest.iter().filter(|(count, _)| *count > 0).try_for_each(|(count, word)| write!(f, ", {count} {word}"))
+        rest.iter()
+            .filter(|(count, _)| *count > 0)
+            .try_for_each(|(count, word)| write!(f, ", {count} {word}"))
     }
 }

@@ -14,7 +14,9 @@ pub enum Error {
     EmptyAttribute { name: String },
     #[error("the attribute \"{name}\" has {bytes} bytes, and at most {limit} are allowed; shorten it")]
     LongAttribute { name: String, bytes: usize, limit: usize },
-    #[error("the event has more than {limit} extension attributes; send what is needed, or put it in the data")]
+    #[error(
+        "the event has more than {limit} extension attributes; send what is needed, or put it in the data"
+    )]
     ManyAttributes { limit: usize },
     #[error(
         "the attribute \"{name}\" holds the control character U+{code:04X}, which CloudEvents does not allow; remove it or move the text to the data"
@@ -30,7 +32,9 @@ pub enum Error {
     RepeatedAttribute { name: String },
     #[error("the attribute \"{name}\" is {found}; write it as {wanted}")]
     AttributeType { name: String, found: &'static str, wanted: &'static str },
-    #[error("the header \"{name}\" is not valid UTF-8 after percent-decoding; encode the text as UTF-8 first")]
+    #[error(
+        "the header \"{name}\" is not valid UTF-8 after percent-decoding; encode the text as UTF-8 first"
+    )]
     HeaderNotUtf8 { name: String },
     #[error("time is \"{found}\": {reason}; write it as RFC 3339 has it, e.g. 2026-01-31T12:00:00Z")]
     Time { found: String, reason: String },
@@ -54,6 +58,8 @@ pub enum Error {
     NotThere { via: String, what: &'static str, rule: String, reason: String },
     #[error("{what} has {bytes}, and at most {limit} bytes are allowed; send less, or raise {setting}")]
     TooLarge { what: &'static str, bytes: String, limit: usize, setting: &'static str },
-    #[error("the batch has {events} events, and at most {limit} are allowed; split it, or raise http.max_batch_events")]
+    #[error(
+        "the batch has {events} events, and at most {limit} are allowed; split it, or raise http.max_batch_events"
+    )]
     TooMany { events: usize, limit: usize },
 }

@@ -102,10 +102,10 @@ impl Entry {
         let (head, body) = request.into_parts();
         let form = decode::Form::of(&head.headers, via, &self.settings)?;
         let bytes = {
-            let _open = self.open_bodies.try_acquire().map_err(|_| NotAccepted::Busy {
-                waiting: MAX_OPEN_BODIES,
-                retry_after: BUSY_RETRY,
-            })?;
+            let _open = self
+                .open_bodies
+                .try_acquire()
+                .map_err(|_| NotAccepted::Busy { waiting: MAX_OPEN_BODIES, retry_after: BUSY_RETRY })?;
             body::read(body, &head.headers, form.limit(&self.settings), self.settings.body_timeout).await?
         };
         Ok(form.decode(via, &head.headers, bytes, &self.settings)?)
@@ -129,8 +129,7 @@ async fn no_source(uri: Uri) -> Response {
 
 async fn wrong_method(method: Method, uri: Uri) -> Response {
     let detail = format!("{method} is not possible here; send events with POST");
-    let refusal =
-        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "events are sent with POST", detail);
+    let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "events are sent with POST", detail);
     let mut response = refusal.into_response(uri.path());
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
     response

@@ -91,9 +91,11 @@ impl From<Error> for Refusal {
             Error::TooLarge { .. } | Error::TooMany { .. } => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too-large", "the request is too large")
             }
-            Error::MediaType { .. } | Error::ContentEncoding { .. } => {
-                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", "the request is in a form wonce does not take")
-            }
+            Error::MediaType { .. } | Error::ContentEncoding { .. } => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "media-type",
+                "the request is in a form wonce does not take",
+            ),
             Error::Undeclared { .. } => {
                 (StatusCode::BAD_REQUEST, "undeclared-source", "the source is not declared")
             }
@@ -112,7 +114,9 @@ impl From<Error> for Refusal {
             | Error::DataTwice
             | Error::DataBase64 { .. }
             | Error::DataNotText { .. }
-            | Error::NotThere { .. } => (StatusCode::BAD_REQUEST, "undecodable", "the request is not an event"),
+            | Error::NotThere { .. } => {
+                (StatusCode::BAD_REQUEST, "undecodable", "the request is not an event")
+            }
         };
         Self::new(status, slug, title, error.to_string())
     }
@@ -127,9 +131,7 @@ impl From<Undecodable> for Refusal {
 impl From<NotAccepted> for Refusal {
     fn from(reason: NotAccepted) -> Self {
         let (status, slug, title) = match &reason {
-            NotAccepted::Unrouted { .. } => {
-                (StatusCode::NOT_FOUND, "unrouted", "no handler wants the event")
-            }
+            NotAccepted::Unrouted { .. } => (StatusCode::NOT_FOUND, "unrouted", "no handler wants the event"),
             NotAccepted::NoKey { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "no-key", "the event has no idempotency key")
             }

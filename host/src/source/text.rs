@@ -14,12 +14,14 @@ pub(crate) fn checked(name: &str, value: String) -> Result<String, Error> {
         return Err(Error::EmptyAttribute { name: name.to_owned() });
     }
     if value.len() > MAX_ATTRIBUTE_BYTES {
-        return Err(Error::LongAttribute { name: shown(name), bytes: value.len(), limit: MAX_ATTRIBUTE_BYTES });
+        return Err(Error::LongAttribute {
+            name: shown(name),
+            bytes: value.len(),
+            limit: MAX_ATTRIBUTE_BYTES,
+        });
     }
     match value.chars().find(|c| c.is_control()) {
-        Some(character) => {
-            Err(Error::ControlCharacter { name: name.to_owned(), code: u32::from(character) })
-        }
+        Some(character) => Err(Error::ControlCharacter { name: name.to_owned(), code: u32::from(character) }),
         None => Ok(value),
     }
 }

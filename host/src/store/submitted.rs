@@ -146,7 +146,9 @@ fn sort_out(
         match row.get::<_, Option<Vec<u8>>>("data").map(|data| decide(submitted(row, data))) {
             Some(Fate::Arrives(arrival)) => arrivals.push((id, *arrival)),
             Some(Fate::Parked(reason, message)) => parked.push(ParkedRow { id, reason, message }),
-            None => parked.push(ParkedRow { id, reason: ParkReason::Oversize, message: oversize(row, limits) }),
+            None => {
+                parked.push(ParkedRow { id, reason: ParkReason::Oversize, message: oversize(row, limits) })
+            }
         }
     }
     (arrivals, parked)

@@ -39,5 +39,8 @@ fn wrong(name: &str, found: &'static str, wanted: &'static str) -> Error {
 }
 
 fn not_json(name: &str, reason: &str) -> Error {
-    Error::NotJson { wanted: "a CloudEvent in JSON", reason: format!("attribute \"{}\": {reason}", shown(name)) }
+    Error::NotJson {
+        wanted: "a CloudEvent in JSON",
+        reason: format!("attribute \"{}\": {reason}", shown(name)),
+    }
 }

@@ -103,7 +103,6 @@ fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), Error> {
 
 /// `data` is no attribute: JSON carries the payload under that name.
 fn check_name(name: &str) -> Result<(), Error> {
-    let well_formed =
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let well_formed = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     if well_formed && name != "data" { Ok(()) } else { Err(Error::AttributeName { name: shown(name) }) }
 }

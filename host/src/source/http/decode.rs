@@ -41,9 +41,11 @@ impl<'s> Form<'s> {
         let media_type = parts.next().unwrap_or_default();
         let (family, format) = media_type.split_once('+').unwrap_or((&media_type, ""));
         if family == STRUCTURED || family == BATCH {
-            let charset = parts.find_map(|p| p.strip_prefix("charset=").map(|c| c.trim_matches('"').to_owned()));
+            let charset =
+                parts.find_map(|p| p.strip_prefix("charset=").map(|c| c.trim_matches('"').to_owned()));
             if format != "json" || charset.is_some_and(|c| c != "utf-8") {
-                let found = format!("\"{}\" is a form of CloudEvents that wonce does not take", shown(&content_type));
+                let found =
+                    format!("\"{}\" is a form of CloudEvents that wonce does not take", shown(&content_type));
                 return Err(Error::MediaType { found });
             }
             return Ok(if family == BATCH { Form::Batch } else { Form::Structured });

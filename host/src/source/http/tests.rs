@@ -78,8 +78,13 @@ fn post(path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Request<
 }
 
 fn binary(body: impl Into<Body>) -> Request<Body> {
-    let headers =
-        [("ce-specversion", "1.0"), ("ce-id", "1"), ("ce-source", "s"), ("ce-type", "t"), ("traceparent", "00-1")];
+    let headers = [
+        ("ce-specversion", "1.0"),
+        ("ce-id", "1"),
+        ("ce-source", "s"),
+        ("ce-type", "t"),
+        ("traceparent", "00-1"),
+    ];
     post("/events/shop", &headers, body)
 }
 
@@ -118,9 +123,15 @@ async fn a_batch_with_a_fault_names_its_index_and_nothing_of_it_arrives() {
     let answer = answered(Ok(Verdict::Accepted), batch(&format!("[{event},{{}}]"))).await;
     assert_eq!((answer.status, &answer.json["index"]), (StatusCode::BAD_REQUEST, &serde_json::json!(1)));
     assert_eq!(answer.arrived, []);
-    let large = format!(r#"[{event},{{"specversion":"1.0","id":"2","source":"s","type":"t","data":"{}"}}]"#, "x".repeat(101));
+    let large = format!(
+        r#"[{event},{{"specversion":"1.0","id":"2","source":"s","type":"t","data":"{}"}}]"#,
+        "x".repeat(101)
+    );
     let answer = answered(Ok(Verdict::Accepted), batch(&large)).await;
-    assert_eq!((answer.status, &answer.json["index"]), (StatusCode::PAYLOAD_TOO_LARGE, &serde_json::json!(1)));
+    assert_eq!(
+        (answer.status, &answer.json["index"]),
+        (StatusCode::PAYLOAD_TOO_LARGE, &serde_json::json!(1))
+    );
 }
 
 #[tokio::test]
@@ -137,8 +148,7 @@ async fn a_key_conflict_is_a_409_that_lists_the_deliveries() {
 async fn each_reason_not_to_accept_has_its_status() {
     let retry_after = Duration::from_secs(7);
     let no_key = NotAccepted::NoKey { index: 0, reasons: vec!["declare key = [...]".to_owned()] };
-    let unrouted =
-        NotAccepted::Unrouted { index: 0, event_type: "t".to_owned(), via: "shop".to_owned() };
+    let unrouted = NotAccepted::Unrouted { index: 0, event_type: "t".to_owned(), via: "shop".to_owned() };
     for (reason, status, waits) in [
         (no_key, 422, None),
         (unrouted, 404, None),

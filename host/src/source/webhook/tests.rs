@@ -33,7 +33,10 @@ fn type_and_id_are_found_where_the_rules_say() {
     let headers = [("x-github-event", "push"), ("x-shop", "7"), ("authorization", "secret")];
     let event = decoded(&rules, &headers, br#"{"delivery": {"id": 42}}"#).expect("valid");
     assert_eq!((event.event_type.as_str(), event.id.as_deref()), ("push", Some("42")));
-    assert_eq!((event.source.as_str(), event.data.as_slice()), ("github", br#"{"delivery": {"id": 42}}"# as &[u8]));
+    assert_eq!(
+        (event.source.as_str(), event.data.as_slice()),
+        ("github", br#"{"delivery": {"id": 42}}"# as &[u8])
+    );
     assert_eq!(event.extensions, [("x-shop".to_owned(), "7".to_owned())]);
 
     let rules = webhook(TypeRule::At(pointer("/type")), None);

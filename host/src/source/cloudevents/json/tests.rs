@@ -96,9 +96,7 @@ fn required_attributes_must_be_there_and_say_something() {
 
 #[test]
 fn names_and_values_outside_the_specification_are_refused() {
-    let with = |member: &str| {
-        format!(r#"{{"specversion":"1.0","id":"1","source":"s","type":"t",{member}}}"#)
-    };
+    let with = |member: &str| format!(r#"{{"specversion":"1.0","id":"1","source":"s","type":"t",{member}}}"#);
     for (member, part) in [
         (r#""Upper":"x""#, "\"Upper\" is not the name"),
         (r#""with-dash":"x""#, "\"with-dash\" is not the name"),
