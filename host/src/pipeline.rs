@@ -1,6 +1,6 @@
 //! The journey of an event, one file a step:
 //!
-//! 1. `intake`: events are routed, given their keys and accepted, many in one commit
+//! 1. [`intake`]: events are routed, given their keys and accepted, many in one commit
 //! 2. [`dispatch`]: workers under a bounded number of permits claim what is due
 //! 3. [`invoke`]: the guest runs in the claimed delivery's own transaction
 //! 4. [`settle`]: the outcome is decided and written in that same transaction
@@ -12,10 +12,12 @@
 pub mod deliver;
 pub mod dispatch;
 pub mod handler;
+pub mod intake;
 pub mod invoke;
 pub mod probation;
 pub mod relay;
 pub mod scout;
 pub mod settle;
+pub mod submitted;
 pub mod upkeep;
 pub mod wake;

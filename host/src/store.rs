@@ -16,12 +16,14 @@ pub mod gauges;
 mod guest;
 pub mod harden;
 pub mod host_boot;
+pub mod intake;
 pub mod invocation;
 pub mod lease;
 pub mod migrate;
 pub mod outbox;
 pub mod settle;
 pub mod sql;
+pub mod submitted;
 pub mod upkeep;
 mod value;
 

@@ -74,6 +74,8 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::host_boot::STATEMENTS,
         super::due::STATEMENTS,
         super::harden::STATEMENTS,
+        super::intake::STATEMENTS,
+        super::submitted::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
         super::outbox::STATEMENTS,
