@@ -75,6 +75,15 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::due::STATEMENTS,
         super::upkeep::STATEMENTS,
         super::invocation::BOOKKEEPING,
+        super::action::STATEMENTS,
+        super::dead_letter::STATEMENTS,
+        super::handler_state::STATEMENTS,
+        super::verify::STATEMENTS,
+        super::view::STATEMENTS,
+        super::view::dead_letter::STATEMENTS,
+        super::view::event::STATEMENTS,
+        super::view::handler::STATEMENTS,
+        super::view::status::STATEMENTS,
     ]
     .into_iter()
     .flatten()
