@@ -9,6 +9,7 @@ pub mod dead_letter;
 pub mod event;
 pub mod handler;
 pub mod problem;
+pub mod receipt;
 pub mod status;
 pub mod verify;
 

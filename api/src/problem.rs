@@ -1,21 +1,31 @@
-//! RFC 9457: an error as a document, with what was refused, why and what to do.
+//! A refusal in the form of RFC 9457, `application/problem+json`. Knows nothing of the
+//! conditions that lead to one.
 
 use serde::{Deserialize, Serialize};
 
-/// `application/problem+json`.
+use crate::receipt::DeliveryReceipt;
+
+/// The content type of a [`Problem`].
+pub const PROBLEM_JSON: &str = "application/problem+json";
+
+/// Why a request was refused and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Stable: `https://wonce.dev/problems/<word>` never changes its meaning.
+    /// A URI that names the kind of problem: `urn:wonce:problem:key-conflict`.
     #[serde(rename = "type")]
     pub kind: String,
+    /// The kind in words, the same for every occurrence.
     pub title: String,
+    /// The HTTP status.
     pub status: u16,
-    /// What was asked, why it was refused and the next step.
+    /// This occurrence: the thing, the reason and the next step.
     pub detail: String,
-    /// The path that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance: Option<String>,
-    /// Further facts for programs.
-    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// The path of the request.
+    pub instance: String,
+    /// The event at fault in a batch, from 0. Nothing of that batch was accepted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub index: Option<usize>,
+    /// What became of the event for each handler, when the event was kept all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub deliveries: Vec<DeliveryReceipt>,
 }
