@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool};
 
+pub mod action;
 pub mod connect;
+pub mod dead_letter;
 pub mod deploy;
 pub mod due;
 pub mod error;
 pub mod gauges;
 mod guest;
 pub mod harden;
+pub mod handler_state;
 pub mod host_boot;
 pub mod intake;
 pub mod invocation;
@@ -26,6 +29,8 @@ pub mod sql;
 pub mod submitted;
 pub mod upkeep;
 mod value;
+pub mod verify;
+pub mod view;
 
 pub use connect::DatabaseUrl;
 pub use error::Error;
@@ -72,4 +77,27 @@ pub(crate) async fn begin<'a>(
 ) -> Result<tokio_postgres::Transaction<'a>, Error> {
     let client: &mut tokio_postgres::Client = client;
     client.transaction().await.map_err(|source| Error::Statement { attempt, source })
+}
+
+/// Opens a transaction in which every statement has a fresh snapshot, whatever the server's
+/// default is: the verbs of operators depend on it. Dropping it rolls back.
+pub(crate) async fn writing<'a>(
+    client: &'a mut Object,
+    attempt: &'static str,
+) -> Result<tokio_postgres::Transaction<'a>, Error> {
+    let client: &mut tokio_postgres::Client = client;
+    client
+        .build_transaction()
+        .isolation_level(tokio_postgres::IsolationLevel::ReadCommitted)
+        .start()
+        .await
+        .map_err(|source| Error::Statement { attempt, source })
+}
+
+/// A database function answered with a word that this build does not know.
+pub(crate) fn unknown_verdict(statement: &'static str, verdict: &str) -> Error {
+    Error::Refused {
+        attempt: statement.to_owned(),
+        reason: format!("the database answered \"{verdict}\", which this version does not know; run the version that migrated it"),
+    }
 }

@@ -28,6 +28,7 @@ const MIGRATIONS: &[Migration] = migrations![
     5 "0005_fleet",
     6 "0006_intake",
     7 "0007_delivery",
+    8 "0008_operator",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

@@ -80,6 +80,15 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::invocation::BOOKKEEPING,
         super::outbox::STATEMENTS,
         super::gauges::STATEMENTS,
+        super::action::STATEMENTS,
+        super::dead_letter::STATEMENTS,
+        super::handler_state::STATEMENTS,
+        super::verify::STATEMENTS,
+        super::view::STATEMENTS,
+        super::view::dead_letter::STATEMENTS,
+        super::view::event::STATEMENTS,
+        super::view::handler::STATEMENTS,
+        super::view::status::STATEMENTS,
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,168 @@
+//! `/v1/dead-letters`: list, show, replay, discard.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use wonce_api::dead_letter::{
+    DEFAULT_LIMIT, DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, MAX_LIMIT,
+    ReplayRequest, Replayed, ReplayedDelivery,
+};
+use wonce_core::decide::DeadReason;
+use wonce_core::name::Key;
+use wonce_core::route::ParkReason;
+
+use super::AdminState;
+use super::hindrance::{Verb, refuse};
+use super::parked::ParkedError;
+use super::refusal::Refusal;
+use super::request;
+use crate::store::action::By;
+use crate::store::dead_letter::Hindrance;
+use crate::store::view::dead_letter::Filter;
+
+type Id = Result<Path<String>, PathRejection>;
+type Body = Result<Bytes, BytesRejection>;
+
+const STATES: [&str; 3] = ["dead", "replayed", "discarded"];
+
+pub(super) async fn list(
+    State(state): State<AdminState>,
+    query: Result<Query<DeadLetterQuery>, QueryRejection>,
+) -> Result<Json<DeadLetterList>, Refusal> {
+    let filter = filter(request::query(query)?)?;
+    Ok(Json(state.store.dead_letters(&filter).await?))
+}
+
+pub(super) async fn show(State(state): State<AdminState>, id: Id) -> Result<Json<DeadLetterDetail>, Refusal> {
+    let id = request::dead_letter_id(id)?;
+    let detail = state.store.dead_letter(id).await?;
+    detail.map(Json).ok_or_else(|| refuse(Verb::Show, id, Hindrance::Unknown))
+}
+
+pub(super) async fn replay(
+    State(state): State<AdminState>,
+    id: Id,
+    body: Body,
+) -> Result<Json<Replayed>, Refusal> {
+    let id = request::dead_letter_id(id)?;
+    let asked: ReplayRequest = request::body(body)?;
+    let by = request::by(asked.actor.as_deref(), asked.reason.as_deref())?;
+    let new_key = match asked.key.as_deref() {
+        Some(text) => Some(request::key("the new key", Some(text))?),
+        None => None,
+    };
+    let deliveries = match state.store.replay(id, new_key.as_ref(), &by).await? {
+        Ok(requeued) => vec![ReplayedDelivery {
+            handler: requeued.handler,
+            key: requeued.key,
+            verdict: "accepted".to_owned(),
+            round: requeued.round,
+        }],
+        Err(Hindrance::Parked) => replay_parked(&state, id, new_key.as_ref(), &by).await?,
+        Err(hindrance) => return Err(refuse(Verb::Replay, id, hindrance)),
+    };
+    Ok(Json(Replayed { id, deliveries }))
+}
+
+pub(super) async fn discard(
+    State(state): State<AdminState>,
+    id: Id,
+    body: Body,
+) -> Result<Json<Discarded>, Refusal> {
+    let id = request::dead_letter_id(id)?;
+    let asked: DiscardRequest = request::body(body)?;
+    if asked.reason.trim().is_empty() {
+        return Err(Refusal::bad_request(
+            "discarding needs a reason, which stays on record: say why nobody has to handle it (--reason)",
+        ));
+    }
+    let by = request::by(asked.actor.as_deref(), Some(&asked.reason))?;
+    match state.store.discard(id, &by).await? {
+        Ok(()) => Ok(Json(Discarded { id, reason: asked.reason })),
+        Err(hindrance) => Err(refuse(Verb::Discard, id, hindrance)),
+    }
+}
+
+/// The intake commits the deliveries first; if the host dies before the letter is closed, a
+/// second replay finds them as duplicates.
+async fn replay_parked(
+    state: &AdminState,
+    id: i64,
+    new_key: Option<&Key>,
+    by: &By,
+) -> Result<Vec<ReplayedDelivery>, Refusal> {
+    if new_key.is_some() {
+        return Err(refuse(Verb::Replay, id, Hindrance::KeepsKey));
+    }
+    let Some(intake) = &state.parked else {
+        return Err(refuse(Verb::Replay, id, Hindrance::Parked));
+    };
+    let Some(event) = state.store.parked_event(id).await? else {
+        return Err(refuse(Verb::Replay, id, Hindrance::WasReplayed));
+    };
+    let made = intake.replay(event).await.map_err(|e| match e {
+        ParkedError::StillParked { reason } => Refusal::still_parked(id, &reason),
+        ParkedError::Unavailable { reason } => Refusal::intake_unavailable(id, &reason),
+    })?;
+    let named: Vec<_> = made.iter().map(|d| (d.handler.clone(), d.key.clone())).collect();
+    if let Err(hindrance) = state.store.parked_replayed(id, &named, by).await? {
+        return Err(refuse(Verb::Replay, id, hindrance));
+    }
+    Ok(made
+        .into_iter()
+        .map(|d| ReplayedDelivery {
+            handler: d.handler.into(),
+            key: d.key.into(),
+            verdict: d.verdict.as_str().to_owned(),
+            round: 0,
+        })
+        .collect())
+}
+
+fn filter(query: DeadLetterQuery) -> Result<Filter, Refusal> {
+    let state = match query.state.as_deref() {
+        None => Some("dead".to_owned()),
+        Some("any") => None,
+        Some(state) if STATES.contains(&state) => Some(state.to_owned()),
+        Some(other) => {
+            return Err(Refusal::bad_request(format!(
+                "state {other:?} does not exist; dead letters are dead, replayed or discarded, and any lists all"
+            )));
+        }
+    };
+    let reasons: Vec<&str> = DeadReason::ALL
+        .iter()
+        .map(|r| r.as_str())
+        .chain(ParkReason::ALL.iter().map(|r| r.as_str()))
+        .collect();
+    if let Some(reason) = query.reason.as_deref().filter(|r| !reasons.contains(r)) {
+        let known = reasons.join(", ");
+        return Err(Refusal::bad_request(format!("reason {reason:?} does not exist; the reasons are {known}")));
+    }
+    let limit = match number("limit", query.limit.as_deref())?.unwrap_or(DEFAULT_LIMIT) {
+        limit @ 1..=MAX_LIMIT => limit,
+        other => return Err(Refusal::bad_request(format!("limit {other} is not within 1 and {MAX_LIMIT}"))),
+    };
+    for text in [&query.handler, &query.fingerprint].into_iter().flatten() {
+        if text.contains('\0') {
+            return Err(Refusal::bad_request("a filter holds a NUL character, which no name has"));
+        }
+    }
+    let before = number("before", query.before.as_deref())?;
+    Ok(Filter {
+        handler: query.handler,
+        reason: query.reason,
+        state,
+        fingerprint: query.fingerprint,
+        before,
+        limit,
+    })
+}
+
+fn number<T: std::str::FromStr>(name: &str, text: Option<&str>) -> Result<Option<T>, Refusal> {
+    text.map(|text| {
+        text.parse().map_err(|_| Refusal::bad_request(format!("{name}={text:?} is not a number that fits")))
+    })
+    .transpose()
+}

@@ -1,0 +1,56 @@
+//! Reads what callers send: names, keys, ids and bodies, each with a refusal that says which
+//! one is wrong and how it should look.
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use serde::de::DeserializeOwned;
+use wonce_core::name::{HandlerName, Key};
+
+use super::refusal::Refusal;
+use crate::store::action::By;
+
+/// Who acts when the caller does not say.
+const UNNAMED_ACTOR: &str = "admin-api";
+
+pub(super) fn handler_name(path: Result<Path<String>, PathRejection>) -> Result<HandlerName, Refusal> {
+    let Path(name) = path.map_err(|e| Refusal::bad_request(format!("the handler's name: {}", e.body_text())))?;
+    HandlerName::parse(name.clone())
+        .map_err(|reason| Refusal::bad_request(format!("{name:?} is not a handler's name: {reason}")))
+}
+
+pub(super) fn dead_letter_id(path: Result<Path<String>, PathRejection>) -> Result<i64, Refusal> {
+    let Path(id) = path.map_err(|e| Refusal::bad_request(format!("the dead letter's id: {}", e.body_text())))?;
+    id.parse().map_err(|_| {
+        Refusal::bad_request(format!("{id:?} is not a dead letter's id: ids are numbers, see `wonce dead list`"))
+    })
+}
+
+pub(super) fn key(what: &str, text: Option<&str>) -> Result<Key, Refusal> {
+    let text = text.ok_or_else(|| Refusal::bad_request(format!("{what} is missing: add it as ?key=…")))?;
+    Key::parse(text).map_err(|reason| Refusal::bad_request(format!("{what} cannot be a key: {reason}")))
+}
+
+pub(super) fn query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
+    let Query(query) = query.map_err(|e| Refusal::bad_request(format!("the query: {}", e.body_text())))?;
+    Ok(query)
+}
+
+/// The body as JSON; an empty one is `{}`.
+pub(super) fn body<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, Refusal> {
+    let bytes = body.map_err(|e| {
+        let title = "The body cannot be read";
+        let status = e.status();
+        let word = if status == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "bad-request" };
+        let limit = super::MAX_BODY_BYTES;
+        Refusal::new(status, word, title, format!("the body: {}; at most {limit} bytes are read", e.body_text()))
+    })?;
+    let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    serde_json::from_slice(bytes).map_err(|e| Refusal::bad_request(format!("the body is not as expected: {e}")))
+}
+
+pub(super) fn by(actor: Option<&str>, reason: Option<&str>) -> Result<By, Refusal> {
+    By::new(actor.unwrap_or(UNNAMED_ACTOR), reason.unwrap_or(""))
+        .map_err(|e| Refusal::bad_request(format!("this cannot be recorded: {e}")))
+}
