@@ -17,12 +17,11 @@ for name in $handlers; do packages="$packages -p $name"; done
 # shellcheck disable=SC2086  # one word per option is meant
 cargo build --locked --release --target wasm32-wasip2 $packages
 
-if [ "${1:-}" = "--all" ]; then
-    CARGO_TARGET_DIR="$target" ./c-audit/build.sh
-    handlers="$handlers c-audit"
-fi
-
 for name in $handlers; do
     file="$target/wasm32-wasip2/release/$name.wasm"
     printf '%-10s %4d KiB  %s\n' "$name" "$(($(wc -c < "$file") / 1024))" "$file"
 done
+
+if [ "${1:-}" = "--all" ]; then
+    CARGO_TARGET_DIR="$target" ./c-audit/build.sh
+fi

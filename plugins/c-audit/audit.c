@@ -22,7 +22,7 @@ __asm__(".section \".custom_section.wonce:handler-manifest\",\"\",@\n"
 
 static const char INSERT[] =
     "insert into audit.entry (event_key, event_id, source, type, subject, attempt, bytes, received_at) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (event_key) do nothing";
 
 static value_t text(handler_string_t string) {
     return (value_t){.tag = WONCE_HANDLER_SQL_VALUE_TEXT, .val.text = string};
@@ -40,7 +40,8 @@ static value_t time_of(int64_t micros) {
     return (value_t){.tag = WONCE_HANDLER_SQL_VALUE_TIMESTAMPTZ, .val.timestamptz = micros};
 }
 
-static bool write_entry(const event_t *event, const delivery_t *delivery, sql_error_t *error) {
+// `written` becomes 0 when the event has its row already, 1 when it got it now.
+static bool write_entry(const event_t *event, const delivery_t *delivery, uint64_t *written, sql_error_t *error) {
     value_t params[] = {
         text(delivery->key),           text(event->id),           text(event->source),
         text(event->type),             text_or_null(event->subject), bigint(delivery->attempt),
@@ -48,8 +49,7 @@ static bool write_entry(const event_t *event, const delivery_t *delivery, sql_er
     };
     wonce_handler_sql_list_value_t list = {params, sizeof params / sizeof *params};
     handler_string_t statement = {(uint8_t *)INSERT, sizeof INSERT - 1};
-    uint64_t rows;
-    return wonce_handler_sql_execute(&statement, &list, &rows, error);
+    return wonce_handler_sql_execute(&statement, &list, written, error);
 }
 
 static wonce_handler_types_fault_t fault(const char *code, const handler_string_t *message) {
@@ -89,18 +89,28 @@ static failure_t failure_of(const sql_error_t *error) {
     }
 }
 
-bool exports_wonce_handler_events_handle(event_t *event, delivery_t *delivery, outcome_t *done, failure_t *failure) {
+static outcome_t outcome_of(uint64_t written) {
+    outcome_t outcome = {.tag = WONCE_HANDLER_TYPES_OUTCOME_DONE};
+    if (written == 0) {
+        outcome.tag = WONCE_HANDLER_TYPES_OUTCOME_IGNORED;
+        handler_string_dup(&outcome.val.ignored, "the event has its audit row already");
+    }
+    return outcome;
+}
+
+bool exports_wonce_handler_events_handle(event_t *event, delivery_t *delivery, outcome_t *outcome, failure_t *failure) {
+    uint64_t written = 0;
     sql_error_t error;
-    bool written = write_entry(event, delivery, &error);
-    if (written) {
-        done->tag = WONCE_HANDLER_TYPES_OUTCOME_DONE;
+    bool ok = write_entry(event, delivery, &written, &error);
+    if (ok) {
+        *outcome = outcome_of(written);
     } else {
         *failure = failure_of(&error);
         wonce_handler_sql_error_free(&error);
     }
     exports_wonce_handler_events_event_free(event);
     exports_wonce_handler_events_delivery_free(delivery);
-    return written;
+    return ok;
 }
 
 // The bindings want to be linked with an object that carries the contract's types. build.sh lets wasm-tools write

@@ -65,7 +65,8 @@ fn already_paid(payment: &Payment, order: &Order) -> wonce::Result {
     if by == payment.payment_id {
         return Ok(ignored(format!("{} is already paid by this payment", name(payment))));
     }
-    let text = format!("{} is already paid by \"{by}\"; \"{}\" must be refunded", name(payment), payment.payment_id);
+    let text =
+        format!("{} is already paid by \"{by}\"; \"{}\" must be refunded", name(payment), payment.payment_id);
     Err(permanent("paid-twice", text))
 }
 

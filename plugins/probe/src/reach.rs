@@ -18,7 +18,11 @@ pub(crate) fn connect(address: &str) -> wonce::Result<()> {
 
 pub(crate) fn environment() -> wonce::Result<()> {
     let seen = std::env::vars().count() + std::env::args().count();
-    if seen == 0 { Ok(()) } else { Err(permanent("probe-escaped", format!("{seen} variables and arguments"))) }
+    if seen == 0 {
+        Ok(())
+    } else {
+        Err(permanent("probe-escaped", format!("{seen} variables and arguments")))
+    }
 }
 
 fn denied(what: &str, answer: std::io::Result<()>) -> wonce::Result<()> {

@@ -22,7 +22,7 @@ fn act(action: Action, event: &Event, delivery: &Delivery) -> wonce::Result<()> 
     match action {
         Action::FailUnlessSql(text) => fail_unless(&text),
         Action::Emit(emission) => emit(emission),
-        Action::EmitFacts(_) => reach::emit_facts(event, delivery),
+        Action::EmitFacts(true) => reach::emit_facts(event, delivery),
         Action::Log(line) => write_line(line),
         Action::LogFlood(count) => {
             (0..count).for_each(|number| info!("line {number}"));
@@ -35,10 +35,10 @@ fn act(action: Action, event: &Event, delivery: &Delivery) -> wonce::Result<()> 
         Action::Stdout(text) => reach::print(&text),
         Action::Stderr(text) => reach::complain(&text),
         Action::RequireAttempt(wanted) => require_attempt(wanted, delivery),
-        Action::Loop(_) => misbehave::run_forever(),
+        Action::Loop(true) => misbehave::run_forever(),
         Action::AllocMib(count) => misbehave::allocate(count),
-        Action::Recurse(_) => misbehave::recurse(),
-        Action::Abort(_) => std::process::abort(),
+        Action::Recurse(true) => misbehave::recurse(),
+        Action::Abort(true) => std::process::abort(),
         Action::Exit(code) => std::process::exit(code),
         Action::Panic(text) => panic!("{text}"),
         Action::SleepMs(wait) => {
@@ -47,7 +47,12 @@ fn act(action: Action, event: &Event, delivery: &Delivery) -> wonce::Result<()> 
         }
         Action::ReadFile(path) => reach::read_file(&path),
         Action::Connect(address) => reach::connect(&address),
-        Action::Env(_) => reach::environment(),
+        Action::Env(true) => reach::environment(),
+        Action::EmitFacts(false)
+        | Action::Loop(false)
+        | Action::Recurse(false)
+        | Action::Abort(false)
+        | Action::Env(false) => Ok(()),
     }
 }
 
@@ -79,7 +84,9 @@ fn expected(statement: &Statement, answer: Result<(), Error>) -> wonce::Result<(
         Ok(()) => Err(permanent("probe-unexpected", format!("\"{}\" did not fail", statement.sql))),
         Err(error) if wanted.is_null() || wanted == false => Err(error.into()),
         Err(error) if wanted == true || wanted == word(&error) => Ok(()),
-        Err(error) => Err(permanent("probe-unexpected", format!("\"{}\" failed otherwise: {error}", statement.sql))),
+        Err(error) => {
+            Err(permanent("probe-unexpected", format!("\"{}\" failed otherwise: {error}", statement.sql)))
+        }
     }
 }
 
@@ -92,7 +99,10 @@ fn word(error: &Error) -> &str {
         Error::Denied(_) => "denied",
         Error::LimitExceeded(_) => "limit",
         Error::ConnectionLost(_) => "connection-lost",
-        Error::RowCount { .. } | Error::NoColumn { .. } | Error::ColumnCount { .. } | Error::Column { .. } => "row",
+        Error::RowCount { .. }
+        | Error::NoColumn { .. }
+        | Error::ColumnCount { .. }
+        | Error::Column { .. } => "row",
     }
 }
 

@@ -21,12 +21,16 @@ fn read(value: Json) -> serde_json::Result<Value> {
         Json::Null => Ok(Value::Null),
         Json::Bool(it) => Ok(Value::Boolean(it)),
         Json::String(it) => Ok(Value::Text(it)),
-        Json::Number(it) => Ok(it.as_i64().map_or_else(|| Value::Float8(it.as_f64().unwrap_or(f64::NAN)), Value::Int8)),
+        Json::Number(it) => {
+            Ok(it.as_i64().map_or_else(|| Value::Float8(it.as_f64().unwrap_or(f64::NAN)), Value::Int8))
+        }
         Json::Array(_) => wrong("a bare array; name its case, as in {\"int8-array\": [1]}"),
         Json::Object(members) if members.len() != 1 => wrong("an object of other than one member"),
-        Json::Object(members) => {
-            members.into_iter().map(|(case, content)| read_case(&case, content)).next().unwrap_or(Ok(Value::Null))
-        }
+        Json::Object(members) => members
+            .into_iter()
+            .map(|(case, content)| read_case(&case, content))
+            .next()
+            .unwrap_or(Ok(Value::Null)),
     }
 }
 

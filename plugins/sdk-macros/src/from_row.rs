@@ -29,7 +29,10 @@ fn named_fields(input: &DeriveInput) -> Result<&syn::punctuated::Punctuated<Fiel
 }
 
 fn no_names(input: &DeriveInput) -> Error {
-    Error::new_spanned(&input.ident, "`FromRow` needs a struct with named fields; a tuple reads columns by position")
+    Error::new_spanned(
+        &input.ident,
+        "`FromRow` needs a struct with named fields; a tuple reads columns by position",
+    )
 }
 
 fn read_field(field: &Field) -> Result<TokenStream> {

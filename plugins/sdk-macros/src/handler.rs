@@ -14,12 +14,19 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     }
     let function: ItemFn = syn::parse2(item)?;
     let name = &function.sig.ident;
-    let call = match argument_count(&function)? {
-        1 => quote! { #name(event) },
-        _ => quote! { #name(event, delivery) },
+    let (call, shape) = match argument_count(&function)? {
+        1 => (quote! { #name(event) }, quote! { fn(::wonce::Event) -> ::wonce::Result }),
+        _ => (
+            quote! { #name(event, delivery) },
+            quote! { fn(::wonce::Event, ::wonce::Delivery) -> ::wonce::Result },
+        ),
     };
     Ok(quote! {
         #function
+
+        // Natively there is no export: check the shape all the same, and count the function as used.
+        #[cfg(not(target_arch = "wasm32"))]
+        const _: #shape = #name;
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {

@@ -1,4 +1,4 @@
-//! The contract as `wit-bindgen` generates it. Nothing is written here by hand, and only [`crate::host`] and the
+//! The contract as `wit-bindgen` generates it. Nothing is written here by hand, and only `host.rs` and the
 //! re-exports in `lib.rs` look inside.
 
 wit_bindgen::generate!({

@@ -20,7 +20,10 @@ where
     T::Err: Display,
 {
     let text = get(key).ok_or_else(|| {
-        retry("setting-missing", format!("the setting \"{key}\" is not set; give it a value under [settings]"))
+        retry(
+            "setting-missing",
+            format!("the setting \"{key}\" is not set; give it a value under [settings]"),
+        )
     })?;
     read(key, &text)
 }

@@ -21,5 +21,6 @@ pub fn remaining() -> Duration {
 /// Use it wherever a random id would be tempting. Not a secret.
 pub fn stable_uuid(name: &str) -> Uuid {
     let text = host::stable_uuid(name);
-    text.parse().unwrap_or_else(|_| panic!("the host's stable uuid \"{text}\" is not a uuid; report it as a bug"))
+    text.parse()
+        .unwrap_or_else(|_| panic!("the host's stable uuid \"{text}\" is not a uuid; report it as a bug"))
 }

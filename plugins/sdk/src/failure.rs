@@ -50,7 +50,8 @@ impl Failure {
     /// ```
     #[must_use]
     pub fn with_details(mut self, details: &serde_json::Value) -> Self {
-        let (Self::Retry(RetryFailure { fault, .. }) | Self::Permanent(fault) | Self::Rejected(fault)) = &mut self;
+        let (Self::Retry(RetryFailure { fault, .. }) | Self::Permanent(fault) | Self::Rejected(fault)) =
+            &mut self;
         fault.details = Some(details.to_string());
         self
     }
@@ -133,7 +134,10 @@ mod tests {
     fn broken_json_is_charged_to_the_producer() {
         let error = serde_json::from_str::<u8>("{").unwrap_err();
         let failure = Failure::from(error);
-        assert!(matches!(&failure, Failure::Rejected(fault) if fault.code == "undecodable-payload"), "{failure:?}");
+        assert!(
+            matches!(&failure, Failure::Rejected(fault) if fault.code == "undecodable-payload"),
+            "{failure:?}"
+        );
     }
 
     #[test]

@@ -3,15 +3,16 @@
 //! handlers would be put here and the rest of the SDK would not notice.
 
 use crate::bindings::wonce::handler::{config, context, log, outbox, sql};
+use crate::sql::Error;
 
-pub(crate) fn execute(statement: &str, params: &[sql::Value]) -> Result<u64, sql::Error> {
+pub(crate) fn execute(statement: &str, params: &[sql::Value]) -> Result<u64, Error> {
     needs_a_host("sql.execute");
-    sql::execute(statement, params)
+    sql::execute(statement, params).map_err(Error::from)
 }
 
-pub(crate) fn query(statement: &str, params: &[sql::Value]) -> Result<sql::RowSet, sql::Error> {
+pub(crate) fn query(statement: &str, params: &[sql::Value]) -> Result<sql::RowSet, Error> {
     needs_a_host("sql.query");
-    sql::query(statement, params)
+    sql::query(statement, params).map_err(Error::from)
 }
 
 pub(crate) fn emit(effect: &outbox::Effect) -> Result<String, outbox::Error> {

@@ -46,6 +46,10 @@
 
 #![warn(missing_docs)]
 
+// The derive says `::wonce`; so must the SDK's own tests of it.
+#[cfg(test)]
+extern crate self as wonce;
+
 #[doc(hidden)]
 pub mod bindings;
 pub mod config;

@@ -32,7 +32,9 @@ pub struct Effect {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The sink is not under `emits` in handler.toml, or the host has no such sink.
-    #[error("emitting to the sink \"{0}\": handler.toml does not list it under `emits` or the host does not have it")]
+    #[error(
+        "emitting to the sink \"{0}\": handler.toml does not list it under `emits` or the host does not have it"
+    )]
     UnknownSink(String),
     /// Too large, too many, or malformed.
     #[error("the host refused the effect: {0}")]
@@ -122,7 +124,12 @@ impl Draft {
 
     /// With any payload.
     #[must_use]
-    pub fn bytes(mut self, kind: impl Into<String>, content_type: impl Into<String>, data: Vec<u8>) -> Effect {
+    pub fn bytes(
+        mut self,
+        kind: impl Into<String>,
+        content_type: impl Into<String>,
+        data: Vec<u8>,
+    ) -> Effect {
         self.effect.type_ = kind.into();
         self.effect.datacontenttype = Some(content_type.into());
         self.effect.data = data;
@@ -147,7 +154,8 @@ mod tests {
 
     #[test]
     fn an_effect_carries_what_the_draft_said() {
-        let draft = Effect::to("email").ordered_by("o-1").delay(Duration::from_secs(2)).attribute("tenant", "a");
+        let draft =
+            Effect::to("email").ordered_by("o-1").delay(Duration::from_secs(2)).attribute("tenant", "a");
         let Effect { effect } = draft.dedup_key("k").json("receipt.requested", &["x"]).unwrap();
         assert_eq!((effect.sink.as_str(), effect.type_.as_str()), ("email", "receipt.requested"));
         assert_eq!(effect.data, br#"["x"]"#);

@@ -48,7 +48,7 @@ use crate::host;
 /// # Errors
 /// See [`Error`]; `?` turns it into the fitting failure.
 pub fn execute(statement: &str, params: &[&dyn ToSql]) -> Result<u64, Error> {
-    host::execute(statement, &values(params)?).map_err(Error::from)
+    host::execute(statement, &values(params)?)
 }
 
 /// Runs one statement and returns all its rows, up to the host's limits.

@@ -31,12 +31,14 @@ impl FromStr for Uuid {
 
     fn from_str(text: &str) -> Result<Self, NotAUuid> {
         let wrong = || NotAUuid(text.to_owned());
-        let hyphens_fit = text.bytes().enumerate().all(|(at, byte)| byte != b'-' || matches!(at, 8 | 13 | 18 | 23));
+        let hyphens_fit =
+            text.bytes().enumerate().all(|(at, byte)| byte != b'-' || matches!(at, 8 | 13 | 18 | 23));
         if !hyphens_fit || !matches!(text.len(), 32 | 36) {
             return Err(wrong());
         }
         let digits = text.bytes().filter(|byte| *byte != b'-').map(|byte| char::from(byte).to_digit(16));
-        let digits = digits.collect::<Option<Vec<u32>>>().filter(|digits| digits.len() == 32).ok_or_else(wrong)?;
+        let digits =
+            digits.collect::<Option<Vec<u32>>>().filter(|digits| digits.len() == 32).ok_or_else(wrong)?;
         let mut bytes = [0; 16];
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
             *byte = u8::try_from(pair[0] * 16 + pair[1]).map_err(|_| wrong())?;

@@ -34,7 +34,8 @@ fn handle(event: Event) -> wonce::Result {
         info!(shipment = change.shipment_id, version = change.version; "shipment is {}", change.status.as_str());
         return Ok(Done);
     }
-    let stored: i64 = sql::query_one("select version from shipping.shipments where id = $1", &[&change.shipment_id])?;
+    let stored: i64 =
+        sql::query_one("select version from shipping.shipments where id = $1", &[&change.shipment_id])?;
     Ok(ignored(format!(
         "version {} of shipment \"{}\" is not newer than version {stored}",
         change.version, change.shipment_id
@@ -50,7 +51,13 @@ fn store_if_newer(change: &Change) -> wonce::Result<bool> {
             set version = excluded.version, status = excluded.status,
                 location = excluded.location, changed_at = excluded.changed_at
           where known.version < excluded.version",
-        &[&change.shipment_id, &change.version, &change.status.as_str(), &change.location, &change.changed_at],
+        &[
+            &change.shipment_id,
+            &change.version,
+            &change.status.as_str(),
+            &change.location,
+            &change.changed_at,
+        ],
     )?;
     Ok(changed == 1)
 }

@@ -38,7 +38,10 @@ fn handle(event: Event) -> wonce::Result {
 
 /// Reads the wallet and keeps others from changing it until the transaction ends.
 fn lock_wallet(id: &str) -> wonce::Result<Wallet> {
-    let wallet = sql::query_opt("select currency, balance_cents from wallet.wallets where id = $1 for update", &[&id])?;
+    let wallet = sql::query_opt(
+        "select currency, balance_cents from wallet.wallets where id = $1 for update",
+        &[&id],
+    )?;
     wallet.ok_or_else(|| retry("wallet-missing", format!("wallet \"{id}\" does not exist yet")))
 }
 
@@ -70,7 +73,8 @@ fn already_booked(credit: &Credit, booked: &Booking) -> wonce::Result {
 
 fn new_balance(credit: &Credit, wallet: &Wallet) -> wonce::Result<i64> {
     if credit.currency != wallet.currency {
-        let text = format!("wallet \"{}\" is in {}, not {}", credit.wallet_id, wallet.currency, credit.currency);
+        let text =
+            format!("wallet \"{}\" is in {}, not {}", credit.wallet_id, wallet.currency, credit.currency);
         return Err(permanent("wrong-currency", text));
     }
     wallet.balance_cents.checked_add(credit.amount_cents).ok_or_else(|| {
@@ -83,6 +87,9 @@ fn book(credit: &Credit, balance: i64) -> wonce::Result<()> {
         "insert into wallet.journal (credit_id, wallet_id, amount_cents, balance_cents, reason) values ($1, $2, $3, $4, $5)",
         &[&credit.credit_id, &credit.wallet_id, &credit.amount_cents, &balance, &credit.reason],
     )?;
-    sql::execute("update wallet.wallets set balance_cents = $2 where id = $1", &[&credit.wallet_id, &balance])?;
+    sql::execute(
+        "update wallet.wallets set balance_cents = $2 where id = $1",
+        &[&credit.wallet_id, &balance],
+    )?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{Failure, permanent, retry};
 pub enum Error {
     /// PostgreSQL refused the statement and the transaction is aborted: the host will not commit it.
     #[error("{}", refusal(.0))]
-    Database(DbError),
+    Database(Box<DbError>),
     /// An earlier statement failed and the transaction can only be rolled back.
     #[error("the statement was not run: an earlier one failed and aborted the transaction")]
     Aborted,
@@ -87,7 +87,7 @@ impl Error {
 impl From<contract::Error> for Error {
     fn from(error: contract::Error) -> Self {
         match error {
-            contract::Error::Database(error) => Self::Database(error),
+            contract::Error::Database(error) => Self::Database(Box::new(error)),
             contract::Error::Aborted => Self::Aborted,
             contract::Error::Parameter((index, reason)) => {
                 Self::Parameter { number: index.saturating_add(1), reason }
@@ -125,7 +125,8 @@ fn sqlstate_code(sqlstate: &str) -> String {
 
 fn refusal(error: &DbError) -> String {
     let mut text = format!("PostgreSQL refused the statement: {} ({})", error.message, error.sqlstate);
-    for (label, part) in [("detail", &error.detail), ("hint", &error.hint), ("constraint", &error.constraint)] {
+    for (label, part) in [("detail", &error.detail), ("hint", &error.hint), ("constraint", &error.constraint)]
+    {
         if let Some(part) = part {
             text.push_str(&format!("; {label}: {part}"));
         }
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     fn refused(sqlstate: &str) -> Error {
-        Error::Database(DbError {
+        Error::Database(Box::new(DbError {
             sqlstate: sqlstate.into(),
             message: "duplicate key value".into(),
             detail: Some("Key (id)=(1) already exists.".into()),
@@ -160,7 +161,7 @@ mod tests {
             table: Some("orders".into()),
             column: None,
             constraint: Some("orders_pkey".into()),
-        })
+        }))
     }
 
     #[test]

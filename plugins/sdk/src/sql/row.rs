@@ -110,7 +110,8 @@ mod tests {
 
     fn row() -> Row {
         let column = |name: &str, kind: &str| Column { name: name.into(), type_name: kind.into() };
-        let columns = [column("id", "text"), column("amount_cents", "bigint"), column("paid_at", "timestamptz")];
+        let columns =
+            [column("id", "text"), column("amount_cents", "bigint"), column("paid_at", "timestamptz")];
         Row::new(columns.into(), vec![Value::Text("o-1".into()), Value::Int8(990), Value::Null])
     }
 
@@ -119,6 +120,24 @@ mod tests {
         assert_eq!(row().get::<i64>("amount_cents"), Ok(990));
         let tuple = <(String, i64, Option<crate::Timestamp>)>::from_row(&row());
         assert_eq!(tuple, Ok(("o-1".to_owned(), 990, None)));
+    }
+
+    #[test]
+    fn a_derived_struct_reads_each_field_from_the_column_of_its_name() {
+        #[derive(Debug, PartialEq, wonce_macros::FromRow)]
+        struct Order {
+            amount_cents: i64,
+            #[sql(column = "id")]
+            name: String,
+        }
+        assert_eq!(Order::from_row(&row()), Ok(Order { amount_cents: 990, name: "o-1".into() }));
+
+        #[derive(Debug, wonce_macros::FromRow)]
+        struct Other {
+            #[sql(column = "total")]
+            _total: i64,
+        }
+        assert!(matches!(Other::from_row(&row()), Err(Error::NoColumn { column, .. }) if column == "total"));
     }
 
     #[test]

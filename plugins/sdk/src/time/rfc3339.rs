@@ -35,7 +35,8 @@ pub(super) fn read(text: &str) -> Option<i64> {
     }
     let (year, month, day) = (number(text, 0, 4)?, number(text, 5, 7)?, number(text, 8, 10)?);
     let (hour, minute, second) = (number(text, 11, 13)?, number(text, 14, 16)?, number(text, 17, 19)?);
-    let day_exists = (1..=12).contains(&month) && day >= 1 && civil(days(year, month, day)) == (year, month, day);
+    let day_exists =
+        (1..=12).contains(&month) && day >= 1 && civil(days(year, month, day)) == (year, month, day);
     // A leap second (60) is read as the second that follows.
     if !day_exists || hour > 23 || minute > 59 || second > 60 {
         return None;

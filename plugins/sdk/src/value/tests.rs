@@ -47,14 +47,19 @@ fn a_wider_type_reads_a_narrower_column_and_never_the_reverse() {
 fn an_enum_column_reads_as_text() {
     let value = Value::Other(OtherValue { type_name: "shop.status".into(), text: "paid".into() });
     assert_eq!(String::from_value(&value).as_deref(), Ok("paid"));
-    assert_eq!(i64::from_value(&value).unwrap_err().to_string(), "it holds a shop.status, which i64 cannot read");
+    assert_eq!(
+        i64::from_value(&value).unwrap_err().to_string(),
+        "it holds a shop.status, which i64 cannot read"
+    );
 }
 
 #[test]
 fn null_is_only_read_by_an_option() {
     let error = i64::from_value(&Value::Null).unwrap_err().to_string();
     assert_eq!(error, "it holds NULL (an `Option` would read it), which i64 cannot read");
-    assert!(Vec::<i64>::from_value(&Value::Int8Array(vec![None])).unwrap_err().found.contains("NULL element"));
+    assert!(
+        Vec::<i64>::from_value(&Value::Int8Array(vec![None])).unwrap_err().found.contains("NULL element")
+    );
 }
 
 #[test]
