@@ -97,7 +97,8 @@ pub(crate) fn check_passable(wanted: &Path, user: &User) -> Result<(), Error> {
     let mut from_the_top: Vec<&Path> = real.ancestors().collect();
     from_the_top.reverse();
     for closed in from_the_top {
-        let meta = fs::metadata(closed).map_err(|source| Error::Prepare { dir: closed.to_owned(), source })?;
+        let meta =
+            fs::metadata(closed).map_err(|source| Error::Prepare { dir: closed.to_owned(), source })?;
         if !may_pass(&meta, user) {
             let (closed, wanted) = (closed.to_owned(), wanted.to_owned());
             return Err(Error::Closed { user: user.name.clone(), closed, wanted });

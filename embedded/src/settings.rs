@@ -32,7 +32,13 @@ pub enum Durability {
 impl Settings {
     /// A durable cluster in `dir` with the binaries found on this machine.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), bin_dir: None, user: None, durability: Durability::Durable, options: Vec::new() }
+        Self {
+            dir: dir.into(),
+            bin_dir: None,
+            user: None,
+            durability: Durability::Durable,
+            options: Vec::new(),
+        }
     }
 
     /// The same, but as fast and as careless as a test wants it.
@@ -95,7 +101,8 @@ mod tests {
 
     #[test]
     fn only_a_throwaway_cluster_runs_without_fsync() {
-        let fsync = |settings: Settings| settings.server_options().into_iter().find(|(name, _)| name == "fsync");
+        let fsync =
+            |settings: Settings| settings.server_options().into_iter().find(|(name, _)| name == "fsync");
         assert_eq!(fsync(Settings::new("/nowhere")), Some(("fsync".into(), "on".into())));
         assert_eq!(fsync(Settings::throwaway("/nowhere")), Some(("fsync".into(), "off".into())));
     }

@@ -15,10 +15,11 @@ use wonce_wasm::{Sandbox, Settings as SandboxSettings};
 use crate::config::Config;
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::handler::Handler;
-use crate::pipeline::intake::{Routes, SubmittedMover, intake};
+use crate::pipeline::intake::{Routes, intake};
 use crate::pipeline::probation::Probation;
 use crate::pipeline::relay::{Relay, RelaySettings};
 use crate::pipeline::scout::{Scout, Vitals};
+use crate::pipeline::submitted::SubmittedMover;
 use crate::pipeline::upkeep::Upkeep;
 use crate::pipeline::wake::Wake;
 use crate::service::Services;
@@ -109,9 +110,7 @@ impl Host {
         let sandbox = Sandbox::new(SandboxSettings {
             slots: config.dispatch.invocations,
             cache_dir: Some(config.data_dir.join("compiled")),
-            ..SandboxSettings::new(|statement| {
-                wonce_core::statement::check(statement).map_err(|denied| denied.to_string())
-            })
+            ..SandboxSettings::default()
         })?;
         let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
         let doors = doors::bind(config).await?;

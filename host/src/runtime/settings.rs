@@ -121,7 +121,7 @@ fn sink_settings(sink: &SinkConfig) -> SinkSettings {
         concurrency: NonZeroUsize::new(sink.concurrency as usize).unwrap_or(NonZeroUsize::MIN),
         timeout: sink.timeout,
         retry: sink.retry.clone(),
-        on_unknown: match sink.on_unknown {
+        unknown: match sink.on_unknown {
             OnUnknown::Resend => UnknownPolicy::Resend,
             OnUnknown::Hold => UnknownPolicy::Hold,
         },
