@@ -1,7 +1,7 @@
 //! The conservation law behind "nothing accepted is lost", per handler:
 //!
 //! ```text
-//! accepted = pending + done + ignored + dead + discarded + late repeats + expired
+//! accepted = pending + done + ignored + dead + discarded + duplicate_late + expired
 //! ```
 //!
 //! Pure arithmetic; knows nothing of how the numbers are counted. It counts deliveries, so
@@ -11,9 +11,9 @@
 //!   they were never accepted, and are in no term. Replaying one makes a delivery, and its
 //!   commit counts `accepted` once.
 //! * A key conflict found *late*, at the look before the invocation, was accepted. It must
-//!   be counted, as an event at that commit (`conflict_late`), not from its dead letter: the
-//!   letter may be discarded, or replayed under a new key, which accepts anew. With
-//!   `duplicate_late` it makes up the late repeats.
+//!   be counted, as an event at that commit, not from its dead letter: the letter may be
+//!   discarded, or replayed under a new key, which accepts anew. So `duplicate_late` counts
+//!   every late repeat, with the same payload or another.
 //! * `dead` counts the open dead letters that own a settled delivery: reasons other than
 //!   `key_conflict`, not parked, not replayed, not discarded. A replay moves one from dead
 //!   to pending; a discard from dead to discarded. Neither accepts anything.
@@ -34,10 +34,8 @@ pub struct Ledger {
     pub dead: u64,
     /// Settled rows of dead letters that people gave up.
     pub discarded: u64,
-    /// From the tally: accepted, then found to be the same event again.
+    /// From the tally: accepted, then found under a key that had been settled meanwhile.
     pub duplicate_late: u64,
-    /// From the tally: accepted, then found to be another payload under a known key.
-    pub conflict_late: u64,
     /// From the tally: settled rows that retention removed.
     pub expired: u64,
 }
@@ -56,19 +54,10 @@ impl Ledger {
     /// Where the accepted deliveries are now.
     #[must_use]
     pub fn accounted(&self) -> u128 {
-        [
-            self.pending,
-            self.done,
-            self.ignored,
-            self.dead,
-            self.discarded,
-            self.duplicate_late,
-            self.conflict_late,
-            self.expired,
-        ]
-        .into_iter()
-        .map(u128::from)
-        .sum()
+        [self.pending, self.done, self.ignored, self.dead, self.discarded, self.duplicate_late, self.expired]
+            .into_iter()
+            .map(u128::from)
+            .sum()
     }
 
     #[must_use]

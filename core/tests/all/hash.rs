@@ -75,10 +75,18 @@ fn volatile_fields_are_left_out_and_the_rule_says_so() {
 }
 
 #[test]
-fn what_is_left_out_of_an_array_keeps_its_place() {
+fn only_the_named_element_of_an_array_is_left_out() {
     assert_eq!(hash_without("[1,2]", &["/0"]), hash_without("[9,2]", &["/0"]));
     assert_ne!(hash_without("[1,2]", &["/0"]), hash_without("[2]", &["/0"]));
     assert_ne!(hash_without("[1,2]", &["/1"]), hash_without("[2,2]", &["/1"]));
+}
+
+#[test]
+fn a_payload_with_a_member_twice_is_hashed_byte_for_byte_whatever_is_left_out() {
+    let twice = hash_without(r#"{"b":0,"a":1,"a":2}"#, &["/a"]);
+    for other in [r#"{"b":0,"a":1, "a":2}"#, r#"{"a":1,"a":2,"b":0}"#, r#"{"b":0}"#] {
+        assert_eq!(hash_without(other, &["/a"]).repeat_of(&twice), Repeat::KeyConflict, "{other}");
+    }
 }
 
 #[test]
