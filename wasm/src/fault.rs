@@ -3,13 +3,13 @@
 
 mod budget;
 mod guest;
-mod sqlstate;
 mod trap;
 
 use wonce_core::fault::{Fault, FaultClass};
 use wonce_core::name::HandlerName;
 use wonce_core::outcome::Outcome;
 use wonce_core::sql::DbError;
+use wonce_core::sqlstate;
 
 use crate::bindings::wonce::handler::types;
 use crate::limits::Limits;

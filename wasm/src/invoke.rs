@@ -12,7 +12,6 @@ use crate::convert;
 use crate::fault::{self, Ending, Evidence, Stage};
 use crate::lent::give_back;
 use crate::log::{LogBook, LogLevel, LogLine, LogOrigin};
-use crate::settings::StatementGuard;
 use crate::state::{Facts, Phase, State};
 use crate::transaction::Transaction;
 use crate::wasi::Captured;
@@ -21,7 +20,6 @@ use crate::wasi::Captured;
 pub(crate) struct Room<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) max_memory: usize,
-    pub(crate) guard: StatementGuard,
 }
 
 /// Runs one call to its end.
@@ -33,7 +31,7 @@ pub(crate) async fn invoke<T: Transaction>(
 ) -> Ended<T> {
     let Call { handler: name, event, delivery, now, settings, emits, limits } = call;
     let facts = Facts { handler: name, key: delivery.key.clone(), now, settings, emits, limits };
-    let state = State::new(facts, room.max_memory, room.guard, Box::new(transaction));
+    let state = State::new(facts, room.max_memory, Box::new(transaction));
     let mut store = store(room.engine, state);
     let ending = run(&mut store, handler, event, delivery).await;
     conclude(store, ending)
@@ -117,7 +115,7 @@ fn usage(state: &State) -> Usage {
         wall,
         guest: wall.checked_sub(state.meters.in_transaction).unwrap_or(Duration::ZERO),
         statements: state.meters.statements,
-        effects: state.meters.effects,
+        effects: u64::from(state.meters.effects),
         peak_memory: state.limiter.peak(),
     }
 }

@@ -92,8 +92,7 @@ impl Sandbox {
         let inner = &self.0;
         // The semaphore is never closed; a permit that could not be had would show as `no-slot`.
         let _slot = inner.slots.acquire().await;
-        let room =
-            Room { engine: &inner.engine, max_memory: inner.settings.max_memory, guard: inner.settings.guard };
+        let room = Room { engine: &inner.engine, max_memory: inner.settings.max_memory };
         invoke::invoke(&room, prepared.handler(), call, transaction).await
     }
 }

@@ -3,9 +3,6 @@
 
 use std::path::PathBuf;
 
-/// Says whether one statement may be sent, and if not, why.
-pub type StatementGuard = fn(&str) -> Result<(), String>;
-
 /// How many invocations run at once when nobody says otherwise.
 pub const DEFAULT_SLOTS: u32 = 64;
 /// The largest linear memory that any handler may be given, in bytes.
@@ -21,14 +18,10 @@ pub struct Settings {
     /// Where compiled code is kept between starts; `None` compiles anew each time. Only the
     /// host's user may be able to write there.
     pub cache_dir: Option<PathBuf>,
-    /// Asked before a statement is lent to the transaction.
-    pub guard: StatementGuard,
 }
 
-impl Settings {
-    /// The defaults, with this guard.
-    #[must_use]
-    pub fn new(guard: StatementGuard) -> Self {
-        Self { slots: DEFAULT_SLOTS, max_memory: DEFAULT_MAX_MEMORY, cache_dir: None, guard }
+impl Default for Settings {
+    fn default() -> Self {
+        Self { slots: DEFAULT_SLOTS, max_memory: DEFAULT_MAX_MEMORY, cache_dir: None }
     }
 }

@@ -14,7 +14,6 @@ use crate::lent::Lent;
 use crate::limiter::Limiter;
 use crate::limits::Limits;
 use crate::log::LogBook;
-use crate::settings::StatementGuard;
 use crate::stop::Stop;
 use crate::wasi::{Sealed, Seed};
 
@@ -41,7 +40,7 @@ pub(crate) struct Facts {
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     pub(crate) statements: u64,
-    pub(crate) effects: u64,
+    pub(crate) effects: u32,
     pub(crate) effect_bytes: u64,
     pub(crate) in_transaction: Duration,
 }
@@ -51,7 +50,6 @@ pub(crate) struct State {
     pub(crate) phase: Phase,
     pub(crate) facts: Facts,
     pub(crate) started: Instant,
-    pub(crate) guard: StatementGuard,
     pub(crate) meters: Meters,
     pub(crate) limiter: Limiter,
     pub(crate) log: LogBook,
@@ -63,14 +61,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(facts: Facts, max_memory: usize, guard: StatementGuard, transaction: Box<dyn Lent>) -> Self {
+    pub(crate) fn new(facts: Facts, max_memory: usize, transaction: Box<dyn Lent>) -> Self {
         let started = Instant::now();
         let memory = usize::try_from(facts.limits.memory_bytes).unwrap_or(usize::MAX).min(max_memory);
         let seed = Seed { handler: &facts.handler, key: &facts.key, now: facts.now, started };
         Self {
             phase: Phase::Setup,
             started,
-            guard,
             meters: Meters::default(),
             limiter: Limiter::new(memory),
             log: LogBook::new(facts.limits.log_lines, facts.limits.log_bytes),
@@ -100,23 +97,33 @@ impl State {
         &*self.transaction
     }
 
-    /// Runs one call of the transaction, timed. If the deadline drops the future half-way,
-    /// `interrupted` stays behind and says so.
-    pub(crate) async fn in_transaction<R>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut dyn Lent) -> R,
-    ) -> R {
-        let since = Instant::now();
+    /// Lends the transaction for one call.
+    pub(crate) fn lend(&mut self) -> Loan<'_> {
         self.interrupted = Interrupted::InFlight;
-        let result = work(&mut *self.transaction).await;
-        self.interrupted = Interrupted::No;
-        self.meters.in_transaction += since.elapsed();
-        result
+        Loan { state: self, since: Instant::now() }
     }
 
     /// Takes the state apart when the store is gone.
     pub(crate) fn into_parts(self) -> (Box<dyn Lent>, LogBook) {
         (self.transaction, self.log)
+    }
+}
+
+/// One call of the transaction, timed. If the deadline drops it unsettled, `interrupted`
+/// stays behind and says so.
+pub(crate) struct Loan<'a> {
+    state: &'a mut State,
+    since: Instant,
+}
+
+impl Loan<'_> {
+    pub(crate) fn transaction(&mut self) -> &mut dyn Lent {
+        &mut *self.state.transaction
+    }
+
+    pub(crate) fn settled(self) {
+        self.state.interrupted = Interrupted::No;
+        self.state.meters.in_transaction += self.since.elapsed();
     }
 }
 

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use wonce_core::effect::Effect;
+use wonce_core::effect::{Effect, derived_dedup_key};
 use wonce_core::name::{self, Key, OrderingKey, SinkName};
 use wonce_core::sql::SqlError;
 
 use crate::bindings::wonce::handler::outbox::{self, Error, Host};
-use crate::dedup::derived_dedup_key;
 use crate::state::State;
 use crate::stop::Stop;
 
@@ -33,7 +32,10 @@ impl Host for State {
             Err(error) => return Ok(Err(error)),
         };
         let dedup_key = effect.dedup_key.clone();
-        match self.in_transaction(async |transaction| transaction.emit(effect).await).await {
+        let mut loan = self.lend();
+        let result = loan.transaction().emit(effect).await;
+        loan.settled();
+        match result {
             Ok(()) => {
                 self.meters.effects += 1;
                 self.meters.effect_bytes += bytes;
@@ -48,7 +50,7 @@ impl State {
     fn check_budget(&self, bytes: u64) -> Result<(), Error> {
         let (meters, limits) = (&self.meters, &self.facts.limits);
         let handler = &self.facts.handler;
-        if meters.effects >= limits.effects {
+        if u64::from(meters.effects) >= limits.effects {
             return Err(Error::Refused(format!(
                 "the handler emitted limits.effects = {} effects already; raise it in [handlers.{handler}]",
                 limits.effects

@@ -2,6 +2,7 @@
 //! database. Knows nothing of Postgres beyond the words of the contract.
 
 use wonce_core::sql::{ResultLimits, SqlError, SqlLimit};
+use wonce_core::statement;
 
 use crate::bindings::wonce::handler::sql::{Error, Host, RowSet, Value};
 use crate::convert;
@@ -17,7 +18,9 @@ impl Host for State {
             return Ok(Err(convert::sql_error(error)));
         }
         let params = params.into_iter().map(convert::value_in).collect();
-        let result = self.in_transaction(async |transaction| transaction.execute(&statement, params).await).await;
+        let mut loan = self.lend();
+        let result = loan.transaction().execute(&statement, params).await;
+        loan.settled();
         Ok(result.map_err(|error| self.noted(error)))
     }
 
@@ -27,8 +30,9 @@ impl Host for State {
         }
         let params = params.into_iter().map(convert::value_in).collect();
         let limits = ResultLimits { rows: self.facts.limits.result_rows, bytes: self.facts.limits.result_bytes };
-        let result =
-            self.in_transaction(async |transaction| transaction.query(&statement, params, limits).await).await;
+        let mut loan = self.lend();
+        let result = loan.transaction().query(&statement, params, limits).await;
+        loan.settled();
         Ok(result.map(convert::row_set).map_err(|error| self.noted(error)))
     }
 }
@@ -51,7 +55,7 @@ impl State {
         } else if statement.len() as u64 > limits.statement_bytes {
             Err(SqlError::LimitExceeded(SqlLimit::StatementBytes))
         } else {
-            (self.guard)(statement).map_err(SqlError::Denied)
+            statement::check(statement).map_err(|why| SqlError::Denied(why.to_string()))
         })
     }
 

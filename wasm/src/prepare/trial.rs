@@ -31,7 +31,7 @@ pub(super) async fn trial(inner: &Inner, handler: &HandlerPre<State>) -> Result<
     // The semaphore is never closed; without a permit the pool itself would say no.
     let _slot = inner.trials.acquire().await;
     let settings = &inner.settings;
-    let state = State::new(facts(settings.max_memory), settings.max_memory, settings.guard, Box::new(NoTransaction));
+    let state = State::new(facts(settings.max_memory), settings.max_memory, Box::new(NoTransaction));
     let mut store = store(&inner.engine, state);
     let deadline = tokio::time::Instant::from_std(store.data().deadline());
     let ending = match tokio::time::timeout_at(deadline, handler.instantiate_async(&mut store)).await {
