@@ -28,7 +28,7 @@ pub fn run(command: &str, argument: &str, event: &Event, delivery: &Delivery) ->
         "sql-until-refused" => answer(sql_until_refused()),
         "sql-then-done" => {
             let _ = sql::execute(argument, &[]);
-            let second = sql::execute("ok", &[]);
+            let second = sql::execute("select 1", &[]);
             log::write(log::Level::Info, &format!("{second:?}"), &[]);
             Ok(Outcome::Done)
         }
@@ -46,7 +46,7 @@ pub fn run(command: &str, argument: &str, event: &Event, delivery: &Delivery) ->
         "emit-bad" => answer(emit_bad(argument)),
         "emit-until-refused" => answer(emit_until_refused(argument)),
         "emit-after-failure" => {
-            let _ = sql::execute("fail 23505", &[]);
+            let _ = sql::execute("select fail_23505", &[]);
             answer(format!("{:?}", emit(argument, |_| {})))
         }
         other => Err(Failure::Rejected(Fault { message: format!("no command {other:?}"), ..fault("unknown") })),
@@ -90,7 +90,7 @@ fn clock() -> String {
 fn sql_until_refused() -> String {
     let mut count = 0;
     loop {
-        match sql::execute("ok", &[]) {
+        match sql::execute("select 1", &[]) {
             Ok(_) => count += 1,
             Err(error) => return format!("{count} {error:?}"),
         }
@@ -128,7 +128,7 @@ fn echo() -> String {
         UuidArray(vec![None]),
         Other(sql::OtherValue { type_name: "int4range".to_owned(), text: "[1,2)".to_owned() }),
     ];
-    match sql::query("echo", &sent) {
+    match sql::query("select echo", &sent) {
         Ok(set) => format!("{} {}", set.rows == [sent], set.columns.len()),
         Err(error) => format!("{error:?}"),
     }
