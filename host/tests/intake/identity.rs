@@ -7,7 +7,7 @@ use wonce_core::event::Micros;
 use wonce_host::pipeline::intake::{IntakeSettings, Unrouted};
 use wonce_host::source::NotAccepted;
 
-use crate::world::{SECRET, World, event};
+use super::world::{SECRET, World, event};
 
 const SETTLE: &str = "WITH gone AS (DELETE FROM wonce.inbox RETURNING *)
     INSERT INTO wonce.processed_events (handler_id, key, outcome, payload_digest, hash_rule, key_rule,

@@ -16,27 +16,27 @@ use wonce_host::source::{Door, NotAccepted};
 use wonce_host::store::{DatabaseUrl, Store};
 
 /// What authorises bookkeeping for every handler of these tests.
-pub const SECRET: &[u8] = b"secret";
+pub(crate) const SECRET: &[u8] = b"secret";
 const CONNECTIONS: usize = 8;
 
-pub struct World {
-    pub store: Store,
-    pub routes: Routes,
-    pub wake: Wake,
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) routes: Routes,
+    pub(crate) wake: Wake,
     server: String,
     database: String,
     handlers: Vec<RoutedHandler>,
 }
 
 /// An intake whose committers run.
-pub struct RunningIntake {
-    pub door: Arc<Intake>,
-    pub stop: CancellationToken,
-    pub task: JoinHandle<()>,
+pub(crate) struct RunningIntake {
+    pub(crate) door: Arc<Intake>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) task: JoinHandle<()>,
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let server = std::env::var("WONCE_TEST_DATABASE_URL").expect(
             "WONCE_TEST_DATABASE_URL names a Postgres server such as postgres://postgres@127.0.0.1:5432",
         );
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Deploys a handler for events of type `<name>.*`.
-    pub async fn handler(&mut self, name: &str, key: Option<&str>, order_by: Option<&str>) -> i64 {
+    pub(crate) async fn handler(&mut self, name: &str, key: Option<&str>, order_by: Option<&str>) -> i64 {
         let ordering = if order_by.is_some() { "ordered" } else { "unordered" };
         let sql =
             "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
@@ -72,24 +72,24 @@ impl World {
         id
     }
 
-    pub fn intake(&self, settings: IntakeSettings) -> RunningIntake {
+    pub(crate) fn intake(&self, settings: IntakeSettings) -> RunningIntake {
         let (door, service) = intake(self.store.clone(), self.routes.clone(), self.wake.clone(), settings);
         let stop = CancellationToken::new();
         let task = tokio::spawn(service.run(stop.clone()));
         RunningIntake { door: Arc::new(door), stop, task }
     }
 
-    pub async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         client(&format!("{}/{}", self.server, self.database)).await
     }
 
     /// One number.
-    pub async fn count(&self, sql: &str) -> i64 {
+    pub(crate) async fn count(&self, sql: &str) -> i64 {
         self.client().await.query_one(sql, &[]).await.expect(sql).get(0)
     }
 
     /// Waits until a statement of this database waits for a lock.
-    pub async fn until_one_waits(&self) {
+    pub(crate) async fn until_one_waits(&self) {
         let watcher = self.client().await;
         let sql = "SELECT count(*) FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -99,7 +99,7 @@ impl World {
     }
 
     /// Takes the database away, connections and all.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         let admin = client(&format!("{}/postgres", self.server)).await;
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.database);
         admin.batch_execute(&drop).await.expect("an end");
@@ -108,25 +108,25 @@ impl World {
 
 impl RunningIntake {
     /// Sends one event and answers the words of its verdicts.
-    pub async fn send(&self, event: Event) -> Result<Vec<String>, NotAccepted> {
+    pub(crate) async fn send(&self, event: Event) -> Result<Vec<String>, NotAccepted> {
         let mut words = self.batch(vec![event]).await?;
         Ok(words.remove(0))
     }
 
-    pub async fn batch(&self, events: Vec<Event>) -> Result<Vec<Vec<String>>, NotAccepted> {
+    pub(crate) async fn batch(&self, events: Vec<Event>) -> Result<Vec<Vec<String>>, NotAccepted> {
         let receipts = self.door.accept(events).await?;
         let words =
             |verdict| serde_json::to_value(verdict).expect("a word").as_str().expect("text").to_owned();
         Ok(receipts.iter().map(|r| r.deliveries.iter().map(|d| words(d.verdict)).collect()).collect())
     }
 
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.task.await.expect("the committers end well");
     }
 }
 
-pub fn event(event_type: &str, id: &str, data: impl Into<Vec<u8>>) -> Event {
+pub(crate) fn event(event_type: &str, id: &str, data: impl Into<Vec<u8>>) -> Event {
     Event {
         via: SourceName::parse("test").expect("valid"),
         id: Some(id.to_owned()),
