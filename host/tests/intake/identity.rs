@@ -133,6 +133,23 @@ async fn what_one_handler_cannot_take_is_parked_in_the_commit_of_the_others() {
 }
 
 #[tokio::test]
+async fn a_parked_event_is_routed_again_and_never_parked_twice() {
+    let mut world = World::new().await;
+    world.handler("pay", None, None).await;
+    let intake = world.intake(IntakeSettings { unrouted: Unrouted::Park, ..IntakeSettings::default() });
+    let parked = || event("ship.out", "1", "x");
+    assert_eq!(intake.send(parked()).await.expect("answered"), ["parked"]);
+    let refused = intake.door.accept_parked(parked()).await;
+    assert!(matches!(refused, Err(NotAccepted::Unrouted { .. })), "{refused:?}");
+    world.handler("ship", None, None).await;
+    let receipt = intake.door.accept_parked(parked()).await.expect("there is a handler now");
+    assert_eq!(receipt.deliveries[0].handler.as_deref(), Some("ship"));
+    assert_eq!(world.count("SELECT count(*) FROM wonce.dead_letter").await, 1);
+    intake.end().await;
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_key_of_ten_kilobytes_is_refused_before_it_meets_the_database() {
     let mut world = World::new().await;
     world.handler("pay", Some("/id"), None).await;

@@ -1,8 +1,11 @@
 //! A database of its own for each test, with handlers and an intake.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::{Client, NoTls};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -10,6 +13,7 @@ use wonce_core::event::Event;
 use wonce_core::key::KeyRule;
 use wonce_core::name::{HandlerName, SourceName};
 use wonce_core::route::{Pattern, Route, Subscription};
+use wonce_embedded::{Embedded, Settings};
 use wonce_host::pipeline::intake::{Intake, IntakeSettings, RoutedHandler, Routes, intake};
 use wonce_host::pipeline::wake::Wake;
 use wonce_host::source::{Door, NotAccepted};
@@ -18,6 +22,8 @@ use wonce_host::store::{DatabaseUrl, Store};
 /// What authorises bookkeeping for every handler of these tests.
 pub(crate) const SECRET: &[u8] = b"secret";
 const CONNECTIONS: usize = 8;
+/// Far longer than any wait of a test that works.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
     pub(crate) store: Store,
@@ -26,6 +32,13 @@ pub(crate) struct World {
     server: String,
     database: String,
     handlers: Vec<RoutedHandler>,
+    cluster: Option<OwnCluster>,
+}
+
+/// A server of this test's own, and its folder.
+struct OwnCluster {
+    postgres: Embedded,
+    folder: PathBuf,
 }
 
 /// An intake whose committers run.
@@ -37,9 +50,7 @@ pub(crate) struct RunningIntake {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let server = std::env::var("WONCE_TEST_DATABASE_URL").expect(
-            "WONCE_TEST_DATABASE_URL names a Postgres server such as postgres://postgres@127.0.0.1:5432",
-        );
+        let (server, cluster) = server().await;
         let server = server.trim_end_matches('/').to_owned();
         let database = format!("wonce_test_{}", Uuid::new_v4().simple());
         let admin = client(&format!("{server}/postgres")).await;
@@ -48,7 +59,7 @@ impl World {
         let store = Store::connect(&url, CONNECTIONS).await.expect("a connection");
         store.migrate().await.expect("a schema");
         let (routes, wake) = (Routes::default(), Wake::new());
-        Self { store, routes, wake, server, database, handlers: Vec::new() }
+        Self { store, routes, wake, server, database, handlers: Vec::new(), cluster }
     }
 
     /// Deploys a handler for events of type `<name>.*`.
@@ -93,9 +104,12 @@ impl World {
         let watcher = self.client().await;
         let sql = "SELECT count(*) FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while watcher.query_one(sql, &[]).await.expect(sql).get::<_, i64>(0) == 0 {
-            tokio::task::yield_now().await;
-        }
+        let seen = async {
+            while watcher.query_one(sql, &[]).await.expect(sql).get::<_, i64>(0) == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, seen).await.expect("a statement waits for a lock");
     }
 
     /// Takes the database away, connections and all.
@@ -103,6 +117,10 @@ impl World {
         let admin = client(&format!("{}/postgres", self.server)).await;
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.database);
         admin.batch_execute(&drop).await.expect("an end");
+        if let Some(own) = self.cluster {
+            own.postgres.stop().await.expect("an orderly stop");
+            std::fs::remove_dir_all(own.folder).expect("a folder");
+        }
     }
 }
 
@@ -140,6 +158,18 @@ pub(crate) fn event(event_type: &str, id: &str, data: impl Into<Vec<u8>>) -> Eve
         extensions: Vec::new(),
         data: data.into(),
     }
+}
+
+/// The server that the environment names, or one of this test's own.
+async fn server() -> (String, Option<OwnCluster>) {
+    if let Ok(server) = std::env::var("WONCE_TEST_DATABASE_URL") {
+        return (server, None);
+    }
+    let folder = std::env::temp_dir().join(format!("wonce-intake-{}", Uuid::new_v4().simple()));
+    let postgres = Embedded::start(Settings::throwaway(&folder)).await.expect("Postgres is installed");
+    let url = postgres.url("postgres");
+    let server = url.strip_suffix("/postgres").expect("a URL without options").to_owned();
+    (server, Some(OwnCluster { postgres, folder }))
 }
 
 async fn client(url: &str) -> Client {
