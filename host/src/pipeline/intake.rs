@@ -124,6 +124,21 @@ impl Intake {
         planned.collect()
     }
 
+    /// Routes an event again that was parked, by the rules as they are now, and accepts it for
+    /// every handler that wants it. It is not parked a second time.
+    ///
+    /// # Errors
+    /// When some handler still cannot take it, or nobody wants it: then nothing is written.
+    pub async fn accept_parked(&self, event: Event) -> Result<EventReceipt, NotAccepted> {
+        let plan = plan::heard(&self.routes.current(), event, Unrouted::Reject)
+            .map_err(|unfit| unfit.not_accepted(0))?;
+        if !plan.parked.is_empty() {
+            let reasons = plan.parked.into_iter().map(|parked| parked.message).collect();
+            return Err(NotAccepted::NoKey { index: 0, reasons });
+        }
+        Ok(self.submit(vec![plan]).await?.pop().unwrap_or_default())
+    }
+
     async fn submit(&self, plans: Vec<Plan>) -> Result<Vec<EventReceipt>, NotAccepted> {
         let bytes = Bytes::of(&plans);
         let (reply, answer) = oneshot::channel();

@@ -3,7 +3,7 @@
 use wonce_host::pipeline::intake::IntakeSettings;
 use wonce_host::source::NotAccepted;
 
-use crate::world::{World, event};
+use super::world::{World, event};
 
 #[tokio::test]
 async fn one_event_that_nobody_wants_keeps_the_whole_batch_out() {

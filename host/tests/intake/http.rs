@@ -18,7 +18,7 @@ use wonce_host::send::{self, Data, Input, OneEvent, Origin, SendOptions};
 use wonce_host::source::http::{HttpSettings, router};
 use wonce_host::source::{Door, NotAccepted};
 
-use crate::world::World;
+use super::world::World;
 
 async fn served(app: axum::Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -7,7 +7,7 @@ use wonce_core::event::Micros;
 use wonce_host::pipeline::intake::{IntakeSettings, Unrouted};
 use wonce_host::source::NotAccepted;
 
-use crate::world::{SECRET, World, event};
+use super::world::{SECRET, World, event};
 
 const SETTLE: &str = "WITH gone AS (DELETE FROM wonce.inbox RETURNING *)
     INSERT INTO wonce.processed_events (handler_id, key, outcome, payload_digest, hash_rule, key_rule,
@@ -128,6 +128,23 @@ async fn what_one_handler_cannot_take_is_parked_in_the_commit_of_the_others() {
     let mut nameless = event("pay.in", "", b"{}".to_vec());
     nameless.id = None;
     assert!(matches!(intake.send(nameless).await, Err(NotAccepted::NoKey { index: 0, .. })));
+    intake.end().await;
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_parked_event_is_routed_again_and_never_parked_twice() {
+    let mut world = World::new().await;
+    world.handler("pay", None, None).await;
+    let intake = world.intake(IntakeSettings { unrouted: Unrouted::Park, ..IntakeSettings::default() });
+    let parked = || event("ship.out", "1", "x");
+    assert_eq!(intake.send(parked()).await.expect("answered"), ["parked"]);
+    let refused = intake.door.accept_parked(parked()).await;
+    assert!(matches!(refused, Err(NotAccepted::Unrouted { .. })), "{refused:?}");
+    world.handler("ship", None, None).await;
+    let receipt = intake.door.accept_parked(parked()).await.expect("there is a handler now");
+    assert_eq!(receipt.deliveries[0].handler.as_deref(), Some("ship"));
+    assert_eq!(world.count("SELECT count(*) FROM wonce.dead_letter").await, 1);
     intake.end().await;
     world.close().await;
 }

@@ -2,7 +2,7 @@
 
 use wonce_host::pipeline::intake::IntakeSettings;
 
-use crate::world::{World, event};
+use super::world::{World, event};
 
 #[tokio::test]
 async fn a_later_arrival_of_an_ordering_key_draws_its_id_after_the_earlier_committed() {

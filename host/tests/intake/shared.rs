@@ -9,7 +9,7 @@ use wonce_host::source::NotAccepted;
 use wonce_host::store::Store;
 use wonce_host::store::intake::{Arrival, Landed, NewDelivery, Recipient};
 
-use crate::world::{World, event};
+use super::world::{World, event};
 
 const ROUNDS: usize = 40;
 const KEYS: usize = 24;
@@ -80,6 +80,34 @@ async fn an_event_that_the_database_refuses_costs_its_neighbours_nothing() {
         }
     }
     assert_eq!(world.count("SELECT count(*) FROM wonce.inbox").await, 17);
+    intake.end().await;
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_full_queue_is_busy_and_what_it_holds_is_still_committed() {
+    let mut world = World::new().await;
+    world.handler("pay", None, None).await;
+    let intake = world.intake(IntakeSettings { queue: 1, committers: 1, ..IntakeSettings::default() });
+    let slow = world.client().await;
+    slow.batch_execute("BEGIN; LOCK TABLE wonce.inbox").await.expect("locked");
+    let committing = intake.send(event("pay.in", "1", "x"));
+    let others = async {
+        world.until_one_waits().await;
+        let queued = intake.send(event("pay.in", "2", "x"));
+        let turned_away = async {
+            let answer = intake.send(event("pay.in", "3", "x")).await;
+            assert!(matches!(answer, Err(NotAccepted::Busy { waiting: 1, .. })), "{answer:?}");
+            slow.batch_execute("COMMIT").await.expect("unlocked");
+        };
+        tokio::join!(queued, turned_away).0
+    };
+    let (first, second) = tokio::join!(committing, others);
+    assert_eq!(
+        (first.expect("answered"), second.expect("answered")),
+        (vec!["accepted".into()], vec!["accepted".into()])
+    );
+    assert_eq!(world.count("SELECT count(*) FROM wonce.inbox").await, 2);
     intake.end().await;
     world.close().await;
 }

@@ -3,7 +3,7 @@
 use wonce_host::pipeline::intake::Unrouted;
 use wonce_host::pipeline::submitted::{Look, SubmittedMover};
 
-use crate::world::World;
+use super::world::World;
 
 fn mover(world: &World) -> SubmittedMover {
     SubmittedMover {
