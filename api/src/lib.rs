@@ -1,3 +1,9 @@
+//! The JSON that wonce speaks with its senders and operators, shared by host and console.
+//!
+//! Invariant: plain data and serde only; nothing here does IO.
+
+pub mod problem;
+pub mod receipt;
 //! The JSON of the admin API, shared by the host and whoever talks to it (the CLI, the console,
 //! scripts). One file per noun. Plain data: nothing here does IO, knows SQL or draws anything.
 //!

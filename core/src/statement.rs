@@ -11,7 +11,7 @@
 //! What it refuses, in the order of the checks: NUL; anything unterminated, unbalanced or
 //! ambiguous between Postgres versions; a first keyword that is not on the list; a second
 //! statement; `INTO` that is not part of `INSERT INTO` or `MERGE INTO` (so no
-//! `SELECT INTO`); names in [`names`], whether quoted or not; and the schema `wonce`.
+//! `SELECT INTO`); names on the [`DENIED`] list, whether quoted or not; and the schema `wonce`.
 
 mod names;
 mod scan;

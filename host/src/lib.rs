@@ -1,8 +1,12 @@
-//! The host of wonce, in the order of an event's journey: a `source` yields bytes, the
+//! The host of wonce, in the order of an event's journey: a [`source`] yields bytes, the
 //! [`pipeline`] accepts, dispatches, invokes and settles, the [`store`] holds all SQL, a `sink`
 //! carries effects out, and `telemetry` and [`admin`] show what happened.
 
 pub mod admin;
 pub mod crash;
 pub mod pipeline;
+pub mod sink;
+pub mod send;
+pub mod source;
 pub mod store;
+pub mod telemetry;

@@ -1,10 +1,10 @@
 //! The journey of an event, one file a step:
 //!
-//! 1. `intake`: events are routed, given their keys and accepted, many in one commit
+//! 1. [`intake`]: events are routed, given their keys and accepted, many in one commit
 //! 2. [`dispatch`]: workers under a bounded number of permits claim what is due
 //! 3. [`invoke`]: the guest runs in the claimed delivery's own transaction
 //! 4. [`settle`]: the outcome is decided and written in that same transaction
-//! 5. `relay`: committed effects go to their sinks
+//! 5. [`relay`]: committed effects go to their sinks
 //! 6. [`upkeep`]: heartbeats, and what must not grow
 //!
 //! Invariant: no step knows the admin API or the command line, and none writes SQL.
@@ -12,9 +12,12 @@
 pub mod deliver;
 pub mod dispatch;
 pub mod handler;
+pub mod intake;
 pub mod invoke;
 pub mod probation;
+pub mod relay;
 pub mod scout;
 pub mod settle;
+pub mod submitted;
 pub mod upkeep;
 pub mod wake;

@@ -52,6 +52,11 @@ impl Scanner<'_> {
             Some(b'"') => return self.quoted_identifier(),
             Some(b'$') => return self.dollar(),
             Some(b'0'..=b'9') => return self.number(),
+            // One token in Postgres: the second dot starts no number.
+            Some(b'.') if self.byte(1) == Some(b'.') => {
+                self.at += 2;
+                return Ok(Token::Other);
+            }
             Some(b'.') if self.byte(1).is_some_and(|b| b.is_ascii_digit()) => return self.number(),
             Some(b) if starts_word(b) => return self.word(),
             Some(b'(') => Token::Open,
@@ -72,7 +77,8 @@ impl Scanner<'_> {
         let word = self.text[start..self.at].to_ascii_lowercase();
         match (word.as_str(), self.byte(0), self.byte(1)) {
             ("e", Some(b'\''), _) => self.escape_string(),
-            ("b" | "x" | "n", Some(b'\''), _) => self.string(),
+            ("b" | "x", Some(b'\''), _) => self.bit_string(),
+            ("n", Some(b'\''), _) => self.string(),
             ("u", Some(b'&'), Some(b'\'')) => {
                 self.at += 1;
                 self.string()

@@ -4,7 +4,6 @@
 //!
 //! Knows nothing of how a component runs.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -38,13 +37,33 @@ pub struct DeploySpec {
     /// The effective policy, for people.
     pub policy: serde_json::Value,
     pub isolation: Isolation,
-    /// Table → privileges, for the handler's role.
-    pub grants: BTreeMap<String, Vec<String>>,
+    /// What the handler's role may touch.
+    pub rights: Rights,
     /// An idempotent script that the schema's owner runs first.
     pub setup: Option<String>,
+    /// The state in which a handler starts that the database does not know yet.
+    pub first_state: FirstState,
     pub on_other_version: OnOtherVersion,
     pub actor: String,
     pub boot: Uuid,
+}
+
+/// What a handler's role is granted. Names and privileges come checked from the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Rights {
+    pub schemas: Vec<String>,
+    pub tables: Vec<TableRight>,
+    /// `(schema, name)`.
+    pub sequences: Vec<(String, String)>,
+}
+
+/// Privileges on one table.
+#[derive(Debug, Clone)]
+pub struct TableRight {
+    pub schema: String,
+    pub name: String,
+    /// SQL keywords.
+    pub privileges: Vec<&'static str>,
 }
 
 /// Whether any of a handler's deliveries are ordered.
@@ -52,6 +71,23 @@ pub struct DeploySpec {
 pub enum Ordering {
     Unordered,
     Ordered,
+}
+
+/// Whether a new handler may claim at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstState {
+    Active,
+    /// Deliveries are accepted and wait for `wonce handler resume`.
+    Paused,
+}
+
+impl FirstState {
+    fn as_str(self) -> &'static str {
+        match self {
+            FirstState::Active => "active",
+            FirstState::Paused => "paused",
+        }
+    }
 }
 
 /// How a handler is kept away from everything that is not its own.
@@ -98,8 +134,8 @@ const CURRENT: Sql = Sql {
 const UPSERT_HANDLER: Sql = Sql {
     name: "deploy a handler",
     text: "INSERT INTO wonce.handler AS h
-               (name, ordering, active_version, owner, policy, login_role, secret_hash, deployed_by)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+               (name, ordering, active_version, owner, policy, login_role, secret_hash, deployed_by, state)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
            ON CONFLICT (name) DO UPDATE SET
                ordering = excluded.ordering,
                previous_version = CASE WHEN h.active_version = excluded.active_version
@@ -118,6 +154,7 @@ const UPSERT_HANDLER: Sql = Sql {
         Type::JSONB,
         Type::TEXT,
         Type::BYTEA,
+        Type::TEXT,
         Type::TEXT,
     ],
 };
@@ -218,6 +255,7 @@ impl Store {
                     &login_role,
                     &secret_hash,
                     &spec.actor,
+                    &spec.first_state.as_str(),
                 ],
             )
             .await?;
@@ -281,24 +319,29 @@ async fn ensure_role(
         );
         tx.batch_execute(&create).await.map_err(|e| role_refused(attempt("create a login role"), e))?;
     }
-    let mut rights = format!(
-        "GRANT USAGE ON SCHEMA wonce TO {role}; GRANT EXECUTE ON FUNCTION {OPEN_FUNCTIONS} TO {role};",
-        role = quoted(&role)
-    );
-    for (table, privileges) in &spec.grants {
-        rights.push_str(&grant(table, privileges, &role));
-    }
-    tx.batch_execute(&rights).await.map_err(|e| role_refused(attempt("grant rights"), e))?;
+    tx.batch_execute(&grants(&spec.rights, &role)).await.map_err(|e| role_refused(attempt("grant rights"), e))?;
     Ok((role, password))
 }
 
-/// `privileges` come checked from the configuration; names are quoted part by part.
-fn grant(table: &str, privileges: &[String], role: &str) -> String {
-    let name = table.split('.').map(quoted).collect::<Vec<_>>().join(".");
-    let schema = table.split_once('.').map(|(schema, _)| {
-        format!(" GRANT USAGE ON SCHEMA {} TO {};", quoted(schema), quoted(role))
-    });
-    format!("{} GRANT {} ON {name} TO {};", schema.unwrap_or_default(), privileges.join(", "), quoted(role))
+/// One script: the functions of a delivery's life, and what the operator granted.
+fn grants(rights: &Rights, role: &str) -> String {
+    let role = quoted(role);
+    let mut script = format!(
+        "GRANT USAGE ON SCHEMA wonce TO {role}; GRANT EXECUTE ON FUNCTION {OPEN_FUNCTIONS} TO {role};"
+    );
+    for schema in &rights.schemas {
+        script.push_str(&format!(" GRANT USAGE ON SCHEMA {} TO {role};", quoted(schema)));
+    }
+    for table in &rights.tables {
+        let (schema, name) = (quoted(&table.schema), quoted(&table.name));
+        let privileges = table.privileges.join(", ");
+        script.push_str(&format!(" GRANT {privileges} ON TABLE {schema}.{name} TO {role};"));
+    }
+    for (schema, name) in &rights.sequences {
+        let (schema, name) = (quoted(schema), quoted(name));
+        script.push_str(&format!(" GRANT USAGE ON SEQUENCE {schema}.{name} TO {role};"));
+    }
+    script
 }
 
 fn role_refused(attempt: String, error: tokio_postgres::Error) -> Error {

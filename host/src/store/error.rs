@@ -75,6 +75,14 @@ impl Error {
         }
     }
 
+    /// Whether other transactions were in the way: the same again may go through.
+    #[must_use]
+    pub fn is_contention(&self) -> bool {
+        self.sqlstate().is_some_and(|code| {
+            wonce_core::sqlstate::class_of(code.code()) == wonce_core::fault::FaultClass::Contention
+        })
+    }
+
     /// The whole chain in one line.
     #[must_use]
     pub fn explained(&self) -> String {

@@ -3,46 +3,53 @@
 use super::{Scanner, Token, is_newline, is_space};
 use crate::statement::Denied;
 
-/// How a string treats a backslash.
+/// What a string makes of quotes and backslashes within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Backslash {
-    /// As any other character.
+enum Mode {
+    /// A doubled quote stands for one; a backslash is a character like any other.
     Plain,
-    /// It takes the next character with it, a quote too.
+    /// As plain, and a backslash takes the next character with it, a quote too.
     Escapes,
+    /// Bits: the next quote ends it.
+    Bits,
 }
 
 impl Scanner<'_> {
     /// `'...'`; the opening quote is next.
     pub(super) fn string(&mut self) -> Result<Token, Denied> {
-        self.quoted_string(Backslash::Plain)
+        self.quoted_string(Mode::Plain)
+    }
+
+    /// `B'...'` or `X'...'`; the opening quote is next.
+    pub(super) fn bit_string(&mut self) -> Result<Token, Denied> {
+        self.quoted_string(Mode::Bits)
     }
 
     /// `E'...'`; the opening quote is next.
     pub(super) fn escape_string(&mut self) -> Result<Token, Denied> {
-        self.quoted_string(Backslash::Escapes)
+        self.quoted_string(Mode::Escapes)
     }
 
-    fn quoted_string(&mut self, backslash: Backslash) -> Result<Token, Denied> {
+    fn quoted_string(&mut self, mode: Mode) -> Result<Token, Denied> {
         loop {
             self.at += 1;
-            self.skip_segment(backslash)?;
+            self.skip_segment(mode)?;
             if !self.continues_string() {
                 return Ok(Token::Literal);
             }
         }
     }
 
-    /// To behind the closing quote; a doubled quote does not close.
-    fn skip_segment(&mut self, backslash: Backslash) -> Result<(), Denied> {
+    /// To behind the closing quote.
+    fn skip_segment(&mut self, mode: Mode) -> Result<(), Denied> {
         loop {
             match (self.byte(0), self.byte(1)) {
-                (Some(b'\''), Some(b'\'')) => self.at += 2,
+                (Some(b'\''), Some(b'\'')) if mode != Mode::Bits => self.at += 2,
                 (Some(b'\''), _) => {
                     self.at += 1;
                     return Ok(());
                 }
-                (Some(b'\\'), Some(_)) if backslash == Backslash::Escapes => self.at += 2,
+                (Some(b'\\'), Some(_)) if mode == Mode::Escapes => self.at += 2,
                 (Some(_), _) => self.at += 1,
                 (None, _) => return Err(Denied::Unterminated("a string")),
             }

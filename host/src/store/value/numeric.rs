@@ -32,7 +32,7 @@ pub(super) fn to_text(raw: &[u8]) -> Result<String, String> {
     let whole = whole.trim_start_matches('0');
     text.push_str(if whole.is_empty() { "0" } else { whole });
     if scale > 0 {
-        let groups = i32::from(scale).div_ceil(4);
+        let groups = i32::from(scale.div_ceil(4));
         let decimals: String = (1..=groups).map(|n| format!("{:04}", group(-n))).collect();
         text.push('.');
         text.push_str(&decimals[..usize::from(scale)]);

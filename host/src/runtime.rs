@@ -1,0 +1,224 @@
+//! The composition root: builds everything from the configuration, starts the services, and owns
+//! the order in which they stop. Everybody is known here; nobody knows this module but the
+//! command line and the tests.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wonce_wasm::{Sandbox, Settings as SandboxSettings};
+
+use crate::config::Config;
+use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
+use crate::pipeline::handler::Handler;
+use crate::pipeline::intake::{Routes, SubmittedMover, intake};
+use crate::pipeline::probation::Probation;
+use crate::pipeline::relay::{Relay, RelaySettings};
+use crate::pipeline::scout::{Scout, Vitals};
+use crate::pipeline::upkeep::Upkeep;
+use crate::pipeline::wake::Wake;
+use crate::service::Services;
+use crate::store::Store;
+use crate::store::deploy::OnOtherVersion;
+use crate::store::lease::LeasePool;
+use crate::telemetry::gauges::Gauges;
+use crate::telemetry::metrics::MetricsHandle;
+
+mod boot;
+mod database;
+mod doors;
+mod handlers;
+mod settings;
+mod signal;
+
+use boot::Boot;
+use database::Database;
+
+/// How long services that only tidy up may take to stop.
+const TIDY_STOP: Duration = Duration::from_secs(5);
+/// How long the relay and the intake may take to finish what they hold.
+const FLOW_STOP: Duration = Duration::from_secs(30);
+
+/// How long the private database may take to shut down before it is left to the next start.
+const DATABASE_STOP: Duration = Duration::from_secs(60);
+
+/// What the command line adds to the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunOptions {
+    pub on_other_version: OnOtherVersion,
+}
+
+/// A running host.
+#[derive(Debug)]
+pub struct Host {
+    /// Where events come in.
+    pub http: SocketAddr,
+    /// Where operators come in, unless it is a unix socket.
+    pub admin: Option<SocketAddr>,
+    pub boot: Uuid,
+    store: Store,
+    early_end: CancellationToken,
+    doors: Services,
+    intake: Services,
+    dispatch: Services,
+    flow: Services,
+    tidy: Services,
+    /// The private database, which goes last.
+    database: Services,
+    drain: Duration,
+}
+
+/// Runs a host until a signal says stop.
+///
+/// # Errors
+/// When it cannot start, or a service ended early.
+pub async fn run(config: Config, options: RunOptions, metrics: MetricsHandle) -> anyhow::Result<()> {
+    let stopping = signal::next()?;
+    let host = Host::start(&config, options, metrics).await?;
+    let early_end = host.early_end.clone();
+    tokio::select! {
+        name = stopping => tracing::info!(signal = name, drain_ms = host.drain.as_millis(),
+            "stopping: no new claims, running invocations finish; a second signal ends it at once"),
+        () = early_end.cancelled() => {}
+    }
+    let failed = early_end.is_cancelled();
+    tokio::select! {
+        () = host.stop() => {}
+        name = signal::next()? => {
+            tracing::warn!(signal = name, "ended at once; what was running is pending again");
+            anyhow::bail!("ended by a second {name}");
+        }
+    }
+    anyhow::ensure!(!failed, "a service ended early; see the log");
+    Ok(())
+}
+
+impl Host {
+    /// Starts everything; when this returns the host takes events.
+    ///
+    /// # Errors
+    /// When the database, the sandbox, a handler, a sink or a listener is not to be had.
+    pub async fn start(config: &Config, options: RunOptions, metrics: MetricsHandle) -> anyhow::Result<Self> {
+        let mut database = Database::open(config).await?;
+        let store = database.store.clone();
+        let boot = Boot::begin(&store, config).await?;
+        let sandbox = Sandbox::new(SandboxSettings {
+            slots: config.dispatch.invocations,
+            cache_dir: Some(config.data_dir.join("compiled")),
+            ..SandboxSettings::new(|statement| {
+                wonce_core::statement::check(statement).map_err(|denied| denied.to_string())
+            })
+        })?;
+        let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
+        let doors = doors::bind(config).await?;
+        let permits = config.dispatch.invocations as usize;
+        let shared = Arc::new(Shared {
+            store: store.clone(),
+            pool: LeasePool::new(permits),
+            sandbox,
+            permits: Arc::new(Semaphore::new(permits)),
+            max_permits: permits,
+            wake: Wake::new(),
+            relay: Arc::new(Notify::new()),
+            probation: Probation::after(boot.last_end, permits),
+            vitals: Arc::new(Vitals::default()),
+            boot: boot.id,
+        });
+        let early_end = CancellationToken::new();
+        let group = || Services::new(early_end.clone());
+        let mut host = Self {
+            http: doors.http_address,
+            admin: doors.admin_address,
+            boot: boot.id,
+            store,
+            doors: group(),
+            intake: group(),
+            dispatch: group(),
+            flow: group(),
+            tidy: group(),
+            database: group(),
+            drain: config.dispatch.drain,
+            early_end,
+        };
+        if let Some(embedded) = database.take_embedded() {
+            host.database.spawn("database", |stop| database::watch(embedded, stop));
+        }
+        host.serve(config, shared, deployed, doors, metrics)?;
+        tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
+                       "wonce is running");
+        Ok(host)
+    }
+
+    /// Starts the services of every step.
+    fn serve(
+        &mut self,
+        config: &Config,
+        shared: Arc<Shared>,
+        deployed: handlers::DeployedHandlers,
+        doors: doors::Doors,
+        metrics: MetricsHandle,
+    ) -> anyhow::Result<()> {
+        let store = shared.store.clone();
+        let routes = Routes::new(deployed.routes);
+        let (intake, committers) =
+            intake(store.clone(), routes.clone(), shared.wake.clone(), settings::intake(config));
+        self.intake.spawn("intake", |stop| committers.run(stop));
+
+        let mover = SubmittedMover {
+            store: store.clone(),
+            routes,
+            wake: shared.wake.clone(),
+            unrouted: settings::unrouted(config),
+            max_event_bytes: settings::bytes(config.http.max_event_bytes),
+        };
+        self.flow.spawn("submitted", |stop| mover.run(stop));
+        let sinks = settings::sinks(config).context("set up the sinks")?;
+        let relay = Relay::new(store.clone(), sinks, RelaySettings::for_host(self.boot), Arc::clone(&shared.relay));
+        self.flow.spawn("relay", |stop| relay.run(stop));
+
+        let handlers: Vec<Arc<Handler>> = deployed.handlers.into_iter().map(Arc::new).collect();
+        let ids = handlers.iter().map(|handler| handler.access.id).collect();
+        let scout =
+            Scout { shared: Arc::clone(&shared), handlers: ids, poll_interval: config.dispatch.poll_interval };
+        self.tidy.spawn("scout", |stop| scout.run(stop));
+        let dispatch = Dispatch::new(Arc::clone(&shared), handlers);
+        let drain = self.drain;
+        self.dispatch.spawn("dispatch", move |stop| async move {
+            if dispatch.run(stop, drain).await == Drained::CutOff {
+                tracing::warn!(drain_ms = drain.as_millis(),
+                               "some invocations did not end in time and were cut off; their deliveries are pending again");
+            }
+        });
+        let upkeep = Upkeep { store: store.clone(), boot: self.boot, retentions: deployed.retentions };
+        self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
+        let gauges = Gauges::new(store.clone());
+        self.tidy.spawn("gauges", |stop| gauges.run(stop));
+        doors.serve(&mut self.doors, config, intake, &shared, metrics);
+        Ok(())
+    }
+
+    /// Fires when a service ended before it was told to.
+    #[must_use]
+    pub fn early_end(&self) -> CancellationToken {
+        self.early_end.clone()
+    }
+
+    /// Stops in the order of the journey: no new events, what is accepted is committed, running
+    /// invocations finish (bounded), effects in flight get their answer, then the database.
+    pub async fn stop(self) {
+        self.doors.stop(TIDY_STOP).await;
+        self.intake.stop(FLOW_STOP).await;
+        self.dispatch.stop(self.drain + TIDY_STOP).await;
+        self.flow.stop(FLOW_STOP).await;
+        self.tidy.stop(TIDY_STOP).await;
+        if let Err(error) = self.store.record_clean_stop(self.boot).await {
+            tracing::warn!(error = error.explained(), "the clean stop could not be recorded; the next start begins on probation");
+        }
+        self.database.stop(DATABASE_STOP).await;
+        tracing::info!("wonce has stopped");
+    }
+}

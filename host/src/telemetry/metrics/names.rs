@@ -1,0 +1,139 @@
+//! Every metric: name, labels, meaning, scope and method. docs/metrics.md shows this table and a
+//! test compares the two. Knows nothing of values.
+
+use std::fmt;
+
+/// Counts of rows stop here, so that a scrape never walks millions of rows: a gauge that shows
+/// one more than this means "more than".
+pub const COUNT_CAP: u32 = 10_000;
+
+/// What kind of number it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// What the number covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This process since it started: add over hosts.
+    Host,
+    /// The database: every host shows the same, so take one, never the sum.
+    Fleet,
+}
+
+/// How true the number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Exact,
+    /// Exact up to [`COUNT_CAP`]; one more means "more than that".
+    Capped,
+}
+
+/// One metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metric {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub labels: &'static [&'static str],
+    pub scope: Scope,
+    pub method: Method,
+    pub help: &'static str,
+}
+
+impl fmt::Display for Metric {
+    /// The row of docs/metrics.md.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        let scope = match self.scope {
+            Scope::Host => "host",
+            Scope::Fleet => "fleet",
+        };
+        let method = match self.method {
+            Method::Exact => "exact",
+            Method::Capped => "exact to 10,000",
+        };
+        let labels = self.labels.iter().map(|l| format!("`{l}`")).collect::<Vec<_>>().join(", ");
+        write!(f, "| `{}` | {kind} | {labels} | {scope} | {method} | {} |", self.name, self.help)
+    }
+}
+
+macro_rules! metrics {
+    ($($ident:ident = $name:literal, $kind:ident [$($label:literal),*] $scope:ident $method:ident, $help:literal;)*) => {
+        $(
+            #[doc = $help]
+            pub const $ident: Metric = Metric {
+                name: $name,
+                kind: Kind::$kind,
+                labels: &[$($label),*],
+                scope: Scope::$scope,
+                method: Method::$method,
+                help: $help,
+            };
+        )*
+        /// All of them, in the order of the documentation.
+        pub const ALL: &[Metric] = &[$($ident),*];
+    };
+}
+
+metrics! {
+    ACCEPTED = "wonce_accepted_total", Counter ["handler"] Host Exact, "Deliveries accepted.";
+    DUPLICATES = "wonce_duplicates_total", Counter ["handler", "found"] Host Exact, "Duplicates ignored: `early` by intake, `late` when claimed.";
+    KEY_CONFLICTS = "wonce_key_conflicts_total", Counter [] Host Exact, "Keys that came again with another payload; each is kept as a dead letter.";
+    PARKED = "wonce_parked_total", Counter ["reason"] Host Exact, "Events that could not become a delivery and were kept.";
+    UNROUTED_IGNORED = "wonce_unrouted_ignored_total", Counter [] Host Exact, "Events that no handler wants and whose source ignores such.";
+    INVOCATIONS = "wonce_invocations_total", Counter ["handler", "outcome"] Host Exact, "Runs of a guest: `done`, `ignored` or `failed`. `done` and `ignored` are the events processed.";
+    FAULTS = "wonce_faults_total", Counter ["handler", "class"] Host Exact, "Classified failures, whether they counted as an attempt or not.";
+    RETRIES = "wonce_retries_total", Counter ["handler", "class"] Host Exact, "Deliveries put off for another attempt.";
+    DEAD = "wonce_dead_total", Counter ["handler", "reason"] Host Exact, "Deliveries that ended as a dead letter.";
+    REPLAYS = "wonce_replays_total", Counter [] Host Exact, "Dead letters sent back by people.";
+    EFFECTS = "wonce_effects_total", Counter ["sink", "state"] Host Exact, "Effects that the relay moved into a state: `sending` counts attempts, `planned` retries, the rest results.";
+    HTTP_REQUESTS = "wonce_http_requests_total", Counter ["source", "status"] Host Exact, "Answered requests of HTTP sources.";
+    LOG_LINES_DROPPED = "wonce_log_lines_dropped_total", Counter [] Host Exact, "Log lines that a full queue or a used-up budget swallowed.";
+    POOL_WAIT = "wonce_pool_wait_seconds", Histogram [] Host Exact, "Wait for a database connection.";
+    CLAIM = "wonce_claim_seconds", Histogram [] Host Exact, "Time of a claim that found work.";
+    GUEST = "wonce_guest_seconds", Histogram [] Host Exact, "Time inside the guest, its SQL included.";
+    COMMIT = "wonce_commit_seconds", Histogram [] Host Exact, "Time of the commit of an invocation.";
+    END_TO_END = "wonce_end_to_end_seconds", Histogram ["handler"] Host Exact, "From acceptance to the commit that settled the delivery.";
+    PERMITS_IN_USE = "wonce_permits_in_use", Gauge [] Host Exact, "Invocations that run at this moment.";
+    BUILD_INFO = "wonce_build_info", Gauge ["version"] Host Exact, "Always 1; the label says which build runs.";
+    INBOX_DEPTH = "wonce_inbox_depth", Gauge ["handler"] Fleet Capped, "Deliveries accepted and not settled.";
+    INBOX_DUE = "wonce_inbox_due", Gauge ["handler"] Fleet Capped, "Deliveries that could run now, those behind an ordering key's head included.";
+    OLDEST_DUE_AGE = "wonce_oldest_due_age_seconds", Gauge ["handler"] Fleet Exact, "How long the oldest due delivery has been due; 0 when none is.";
+    SCHEDULED_RETRIES = "wonce_scheduled_retries", Gauge ["handler"] Fleet Capped, "Deliveries that wait for their next attempt.";
+    DEAD_LETTERS = "wonce_dead_letters", Gauge ["handler"] Fleet Capped, "Dead letters that nobody has replayed or discarded. Parked events have the handler `-`.";
+    OUTBOX = "wonce_outbox", Gauge ["sink", "state"] Fleet Capped, "Effects in a state; `confirmed` is counted by `wonce_effects_total` only.";
+    GAUGES_READ = "wonce_gauges_read_timestamp_seconds", Gauge [] Host Exact, "When this host last read the numbers of scope `fleet`, in seconds since 1970.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCS: &str = include_str!("../../../../docs/metrics.md");
+
+    #[test]
+    fn the_documented_table_is_the_one_in_the_code() {
+        let documented: Vec<&str> = DOCS.lines().filter(|l| l.starts_with("| `wonce_")).collect();
+        let known: Vec<String> = ALL.iter().map(Metric::to_string).collect();
+        assert_eq!(documented, known, "docs/metrics.md should hold:\n{}", known.join("\n"));
+    }
+
+    #[test]
+    fn a_name_says_its_unit_and_is_used_once() {
+        for (index, metric) in ALL.iter().enumerate() {
+            assert!(ALL[..index].iter().all(|m| m.name != metric.name), "{}", metric.name);
+            match metric.kind {
+                Kind::Counter => assert!(metric.name.ends_with("_total"), "{}", metric.name),
+                Kind::Histogram => assert!(metric.name.ends_with("_seconds"), "{}", metric.name),
+                Kind::Gauge => assert!(!metric.name.ends_with("_total"), "{}", metric.name),
+            }
+        }
+    }
+}

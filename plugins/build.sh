@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the Rust handlers as components and reports where they are and how large. With --all also the C one.
+# The components land in $CARGO_TARGET_DIR (default plugins/target)/wasm32-wasip2/release/<name>.wasm.
+set -eu
+cd "$(dirname "$0")"
+
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+handlers="payments wallet shipments probe"
+
+if ! rustc --print target-libdir --target wasm32-wasip2 2>/dev/null | xargs test -d; then
+    echo "build.sh: the Rust target wasm32-wasip2 is not installed; run: rustup target add wasm32-wasip2" >&2
+    exit 1
+fi
+
+packages=""
+for name in $handlers; do packages="$packages -p $name"; done
+# shellcheck disable=SC2086  # one word per option is meant
+cargo build --locked --release --target wasm32-wasip2 $packages
+
+if [ "${1:-}" = "--all" ]; then
+    CARGO_TARGET_DIR="$target" ./c-audit/build.sh
+    handlers="$handlers c-audit"
+fi
+
+for name in $handlers; do
+    file="$target/wasm32-wasip2/release/$name.wasm"
+    printf '%-10s %4d KiB  %s\n' "$name" "$(($(wc -c < "$file") / 1024))" "$file"
+done
