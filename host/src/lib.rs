@@ -3,6 +3,7 @@
 //! carries effects out, and `telemetry` and [`admin`] show what happened.
 
 pub mod admin;
+pub mod cli;
 pub mod crash;
 pub mod pipeline;
 pub mod sink;
