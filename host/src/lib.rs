@@ -5,6 +5,7 @@
 
 pub mod admin;
 pub mod config;
+pub mod cli;
 pub mod crash;
 pub mod pipeline;
 pub mod runtime;

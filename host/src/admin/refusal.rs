@@ -1,8 +1,8 @@
 //! A request that is not granted, on its way to becoming a problem document. The last layer
 //! writes it, because only there the path is known.
 
-use axum::extract::{OriginalUri, Request};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use wonce_api::Problem;
@@ -93,7 +93,7 @@ impl IntoResponse for Refusal {
 }
 
 /// The outermost layer: gives every refusal its document and its path.
-pub(super) async fn write_refusals(uri: OriginalUri, request: Request, next: Next) -> Response {
+pub(super) async fn write_refusals(uri: Uri, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let Some(refusal) = response.extensions_mut().remove::<Refusal>() else {
         return response;
@@ -120,11 +120,11 @@ pub(super) async fn write_refusals(uri: OriginalUri, request: Request, next: Nex
     written
 }
 
-pub(super) async fn no_such_path(uri: OriginalUri) -> Refusal {
+pub(super) async fn no_such_path(uri: Uri) -> Refusal {
     Refusal::not_found(format!("the admin API has no {:?}; its paths start with /v1/status", uri.path()))
 }
 
-pub(super) async fn no_such_method(method: Method, uri: OriginalUri) -> Refusal {
+pub(super) async fn no_such_method(method: Method, uri: Uri) -> Refusal {
     let detail = format!("{method} is not for {:?}; reads are GET, verbs are POST", uri.path());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "The method does not fit", detail)
 }

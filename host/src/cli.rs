@@ -1,0 +1,108 @@
+//! The command line. The operator's verbs talk to a running host over its admin API and print
+//! what it says, for people or (`--json`) as the API's own document. Errors go to stderr and
+//! say what, why and what to do next.
+//!
+//! Exit status: 0 when it worked, 1 when `wonce verify` finds that the books do not hold, 2 on
+//! errors.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod client;
+mod connect;
+mod dead;
+mod error;
+mod event;
+mod handler;
+pub mod render;
+mod status;
+mod verify;
+mod version;
+
+pub use error::Error;
+
+/// A handled failure; clap uses the same for wrong usage.
+const FAILED: u8 = 2;
+/// `wonce verify` found a difference.
+const DIFFERS: u8 = 1;
+
+/// Events in, effects exactly once.
+#[derive(Debug, Parser)]
+#[command(name = "wonce", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// The fleet on one page: hosts, handlers, outbox
+    Status(status::Status),
+    /// List, show, pause and resume handlers
+    #[command(subcommand)]
+    Handler(handler::Handler),
+    /// One event's timeline, and where its key comes from
+    #[command(subcommand)]
+    Event(event::Event),
+    /// List, show, replay and discard dead letters
+    #[command(subcommand)]
+    Dead(dead::Dead),
+    /// Check that nothing was lost and nothing happened twice
+    Verify(verify::Verify),
+    /// Print the version
+    Version,
+}
+
+/// What a verb came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finding {
+    Fine,
+    Differs,
+}
+
+/// Runs one verb to its exit status.
+#[must_use]
+pub fn main(cli: Cli) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => return failed(&format!("cannot start: {e}; check the limits on threads and open files")),
+    };
+    match runtime.block_on(cli.verb.run()) {
+        Ok(Finding::Fine) => ExitCode::SUCCESS,
+        Ok(Finding::Differs) => ExitCode::from(DIFFERS),
+        Err(error) => failed(&error.to_string()),
+    }
+}
+
+impl Verb {
+    async fn run(self) -> Result<Finding, Error> {
+        match self {
+            Verb::Status(verb) => verb.run().await,
+            Verb::Handler(verb) => verb.run().await,
+            Verb::Event(verb) => verb.run().await,
+            Verb::Dead(verb) => verb.run().await,
+            Verb::Verify(verb) => verb.run().await,
+            Verb::Version => version::run(),
+        }
+    }
+}
+
+/// Writes a document to stdout. A reader that went away (`| head`) is no error.
+fn print(text: &str) -> Result<Finding, Error> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
+    });
+    match written.and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Stdout { reason: e.to_string() }),
+        Ok(()) | Err(_) => Ok(Finding::Fine),
+    }
+}
+
+fn failed(message: &str) -> ExitCode {
+    // When stderr is gone too, the exit status has to do.
+    let _ = writeln!(std::io::stderr(), "wonce: {}", render::text::visible_lines(message));
+    ExitCode::from(FAILED)
+}

@@ -1,0 +1,127 @@
+//! `wonce dead list|show|replay|discard`.
+
+use clap::{Args, Subcommand};
+use wonce_api::dead_letter::{DiscardRequest, ReplayRequest};
+
+use super::client::Client;
+use super::connect::{Actor, Connect};
+use super::render::{self, Paint};
+use super::{Error, Finding, print};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Dead {
+    /// What waits for people: dead deliveries, key conflicts, parked events
+    List(List),
+    /// One dead letter with its payload and attempts
+    Show {
+        id: i64,
+        #[command(flatten)]
+        connect: Connect,
+    },
+    /// Put it back to work: same key, a new round
+    Replay(Replay),
+    /// Give it up, with a reason on record
+    Discard(Discard),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only of this handler
+    #[arg(long)]
+    handler: Option<String>,
+    /// Only for this reason, e.g. permanent or key_conflict
+    #[arg(long)]
+    reason: Option<String>,
+    /// dead, replayed, discarded or any [default: dead]
+    #[arg(long)]
+    state: Option<String>,
+    /// Only of this cause
+    #[arg(long)]
+    fingerprint: Option<String>,
+    /// Only with a smaller id: the next page
+    #[arg(long)]
+    before: Option<String>,
+    /// At most so many, up to 1000 [default: 50]
+    #[arg(long)]
+    limit: Option<String>,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    id: i64,
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+    /// The new key of a key conflict
+    #[arg(long)]
+    key: Option<String>,
+    #[command(flatten)]
+    actor: Actor,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Discard {
+    id: i64,
+    /// Why nobody has to handle it
+    #[arg(long)]
+    reason: String,
+    #[command(flatten)]
+    actor: Actor,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+impl Dead {
+    pub(super) async fn run(self) -> Result<Finding, Error> {
+        match self {
+            Dead::List(list) => list.run().await,
+            Dead::Show { id, connect } => {
+                let path = ["v1", "dead-letters", &id.to_string()];
+                let answer = Client::new(&connect)?.get(&path, &[], None).await?;
+                let human = || render::dead::detail(&answer.value, Paint::of_stdout());
+                print(&if connect.json { answer.json.clone() } else { human() })
+            }
+            Dead::Replay(replay) => replay.run().await,
+            Dead::Discard(discard) => discard.run().await,
+        }
+    }
+}
+
+impl List {
+    async fn run(self) -> Result<Finding, Error> {
+        let filters = [
+            ("handler", &self.handler),
+            ("reason", &self.reason),
+            ("state", &self.state),
+            ("fingerprint", &self.fingerprint),
+            ("before", &self.before),
+            ("limit", &self.limit),
+        ];
+        let query: Vec<(&str, &str)> =
+            filters.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let answer = Client::new(&self.connect)?.get(&["v1", "dead-letters"], &query, None).await?;
+        print(&if self.connect.json { answer.json } else { render::dead::list(&answer.value, Paint::of_stdout()) })
+    }
+}
+
+impl Replay {
+    async fn run(self) -> Result<Finding, Error> {
+        let asked = ReplayRequest { actor: self.actor.name(), reason: self.reason, key: self.key };
+        let path = ["v1", "dead-letters", &self.id.to_string(), "replay"];
+        let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
+        print(&if self.connect.json { answer.json } else { render::dead::replayed(&answer.value) })
+    }
+}
+
+impl Discard {
+    async fn run(self) -> Result<Finding, Error> {
+        let asked = DiscardRequest { actor: self.actor.name(), reason: self.reason };
+        let path = ["v1", "dead-letters", &self.id.to_string(), "discard"];
+        let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
+        print(&if self.connect.json { answer.json } else { render::dead::discarded(&answer.value) })
+    }
+}

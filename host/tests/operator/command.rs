@@ -1,0 +1,102 @@
+//! The command itself against a served API: output, errors and exit status.
+
+use std::process::Output;
+
+use tokio::net::{TcpListener, UnixListener};
+use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+use wonce_host::admin::{AdminListener, router, serve};
+
+use crate::api::state;
+use crate::world::World;
+
+async fn wonce(connect: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wonce"))
+        .args(arguments)
+        .env("WONCE_URL", connect)
+        .env("WONCE_ACTOR", "ada")
+        .env_remove("WONCE_TOKEN")
+        .current_dir(std::env::temp_dir())
+        .output()
+        .await
+        .expect("it runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+#[tokio::test]
+async fn the_command_shows_acts_and_verifies() {
+    let world = World::new().await;
+    let pay = world.handler("pay", "unordered").await;
+    world.accept(pay, "a/b ?&", None, b"{}").await;
+    world.dies(pay, "a/b ?&").await;
+    let letter = world.letter("a/b ?&", "delivery").await.to_string();
+    let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", tcp.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+
+    let status = wonce(&url, &["status"]).await;
+    assert!(stdout(&status).contains("pay"), "{}", stderr(&status));
+    assert!(!stdout(&status).contains('\u{1b}'), "no colours into a pipe");
+    let shown = wonce(&url, &["event", "show", "pay", "a/b ?&"]).await;
+    assert!(stdout(&shown).contains("the order is cancelled"), "{}", stderr(&shown));
+    let explained = wonce(&url, &["event", "explain", "pay", "a/b ?&"]).await;
+    assert!(stdout(&explained).contains("made by       /id"), "{}", stdout(&explained));
+    let replayed = wonce(&url, &["dead", "replay", &letter, "--reason", "mended"]).await;
+    assert_eq!(replayed.status.code(), Some(0), "{}", stderr(&replayed));
+    let again = wonce(&url, &["dead", "replay", &letter]).await;
+    assert_eq!((again.status.code(), stdout(&again)), (Some(2), String::new()));
+    assert!(stderr(&again).starts_with(&format!("wonce: dead letter {letter} cannot be replayed")));
+    let json = wonce(&url, &["dead", "list", "--state", "any", "--json"]).await;
+    let list: serde_json::Value = serde_json::from_str(&stdout(&json)).expect("one document");
+    assert_eq!(list["dead_letters"][0]["state"], "replayed");
+    assert_eq!(world.count("SELECT count(*) FROM wonce.action WHERE actor = 'ada' AND reason = 'mended'").await, 1);
+
+    assert_eq!(wonce(&url, &["verify"]).await.status.code(), Some(0));
+    world.client().await.batch_execute("DELETE FROM wonce.inbox").await.unwrap();
+    let differs = wonce(&url, &["verify"]).await;
+    assert_eq!(differs.status.code(), Some(1));
+    assert!(stdout(&differs).contains("1 delivery accepted and nowhere: lost"), "{}", stdout(&differs));
+    let direct = wonce("http://127.0.0.1:1", &["verify", "--database-url", &world.url]).await;
+    assert_eq!(direct.status.code(), Some(1), "{}", stderr(&direct));
+
+    stop.cancel();
+    serving.await.unwrap().unwrap();
+    world.close().await;
+}
+
+#[tokio::test]
+async fn the_command_reaches_a_unix_socket() {
+    let world = World::new().await;
+    world.handler("pay", "unordered").await;
+    let path = std::env::temp_dir().join(format!("wonce-{}.sock", uuid::Uuid::new_v4().simple()));
+    let stop = CancellationToken::new();
+    let listener = AdminListener::Unix(UnixListener::bind(&path).unwrap());
+    let mut state = state(&world, None);
+    state.settings.door = wonce_host::admin::Door::Unix;
+    let serving = tokio::spawn(serve(listener, router(state), stop.clone()));
+    let paused = wonce(&format!("unix:{}", path.display()), &["handler", "pause", "pay"]).await;
+    assert_eq!(stdout(&paused), "handler pay is paused now, on every host\n", "{}", stderr(&paused));
+    stop.cancel();
+    serving.await.unwrap().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    world.close().await;
+}
+
+#[tokio::test]
+async fn without_a_host_the_command_says_how_to_start_one() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    drop(silent);
+    let output = wonce(&url, &["status"]).await;
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains(&url) && said.contains("wonce run") && said.contains("--connect"), "{said}");
+}
