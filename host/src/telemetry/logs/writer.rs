@@ -154,7 +154,7 @@ mod tests {
     /// Takes a line only when told to.
     struct Stuck {
         entered: mpsc::Sender<()>,
-        go: mpsc::Receiver<()>,
+        go: Receiver<()>,
         written: mpsc::Sender<String>,
     }
 
