@@ -112,7 +112,9 @@ async fn a_receiver_that_is_down_costs_attempts_but_raises_no_doubt() {
     let relay = world.relay(&url, SinkSettings { retry, ..patient() });
     world.plan(SINK, "d1", None).await;
 
-    world.until("state = 'refused' AND attempt = 2 AND NOT in_doubt AND last_error LIKE '%no connection%'").await;
+    world
+        .until("state = 'refused' AND attempt = 2 AND NOT in_doubt AND last_error LIKE '%no connection%'")
+        .await;
     relay.end().await;
     world.close().await;
 }

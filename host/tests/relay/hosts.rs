@@ -117,7 +117,8 @@ async fn effects_for_a_sink_that_no_host_knows_stay_planned() {
     world.until("dedup_key = 'd1' AND state = 'confirmed'").await;
     assert_eq!(world.store.sinks_with_planned_effects().await.expect("sinks"), ["elsewhere"]);
     relay.end().await;
-    let left = world.text("SELECT string_agg(DISTINCT state || attempt, ',') FROM wonce.outbox WHERE sink = 'elsewhere'");
+    let left = world
+        .text("SELECT string_agg(DISTINCT state || attempt, ',') FROM wonce.outbox WHERE sink = 'elsewhere'");
     assert_eq!(left.await, "planned0");
     world.close().await;
 }

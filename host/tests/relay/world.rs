@@ -87,8 +87,10 @@ impl World {
 
     /// Lets the time pass that a sending host has for its answer.
     pub async fn pass_the_deadline(&self) {
-        self.execute("UPDATE wonce.outbox SET sending_deadline = now() - interval '1 s' WHERE state = 'sending'")
-            .await;
+        self.execute(
+            "UPDATE wonce.outbox SET sending_deadline = now() - interval '1 s' WHERE state = 'sending'",
+        )
+        .await;
     }
 
     pub fn relay(&self, url: &str, sink: SinkSettings) -> RunningRelay {
