@@ -9,6 +9,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::world::HANGS;
+
 /// Requests that wait for the test.
 const WAITING: usize = 256;
 
@@ -37,7 +39,8 @@ impl Receiver {
 
     /// The next request.
     pub async fn next(&mut self) -> Request {
-        self.requests.recv().await.expect("the receiver runs")
+        let next = tokio::time::timeout(HANGS, self.requests.recv()).await;
+        next.expect("a request comes").expect("the receiver runs")
     }
 
     /// What came and was not taken with `next`.

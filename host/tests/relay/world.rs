@@ -20,8 +20,10 @@ use wonce_host::store::{DatabaseUrl, Store};
 /// The sink that the relays of these tests know.
 pub const SINK: &str = "mail";
 const CONNECTIONS: usize = 8;
+/// A test that waits this long will never end.
+pub const HANGS: Duration = Duration::from_secs(60);
 /// For tests in which the receiver answers: long enough for any machine.
-const PATIENT: Duration = Duration::from_secs(60);
+const PATIENT: Duration = Duration::from_secs(120);
 /// For tests in which it does not.
 const IMPATIENT: Duration = Duration::from_millis(200);
 
@@ -80,8 +82,14 @@ impl World {
     /// Waits until a condition on the outbox holds.
     pub async fn until(&self, condition: &str) {
         let sql = format!("SELECT EXISTS (SELECT FROM wonce.outbox WHERE {condition})");
-        while !self.watcher.query_one(&sql, &[]).await.expect("a condition").get::<_, bool>(0) {
-            tokio::task::yield_now().await;
+        let holds = async {
+            while !self.watcher.query_one(&sql, &[]).await.expect("a condition").get::<_, bool>(0) {
+                tokio::task::yield_now().await;
+            }
+        };
+        if tokio::time::timeout(HANGS, holds).await.is_err() {
+            let rows = "SELECT coalesce(string_agg(o::text, E'\n'), '') FROM wonce.outbox o";
+            panic!("never came true: {condition}\n{}", self.text(rows).await);
         }
     }
 
