@@ -79,13 +79,20 @@ impl Relay {
     /// Carries effects out until told to stop; then claims nothing more, waits a bounded time for
     /// what is being sent, and returns.
     pub async fn run(self, stop: CancellationToken) {
+        // Its own: a bug in here must not stop the rest of the host.
+        let stop = stop.child_token();
         let mut tasks = JoinSet::new();
         let mut wakes = Vec::new();
         for (name, registered) in self.sinks.iter() {
             let wake = Arc::new(Notify::new());
             wakes.push(Arc::clone(&wake));
-            let sender =
-                Sender::new(self.store.clone(), name.clone(), registered.clone(), self.settings.clone(), wake);
+            let sender = Sender::new(
+                self.store.clone(),
+                name.clone(),
+                registered.clone(),
+                self.settings.clone(),
+                wake,
+            );
             tasks.spawn(sender.run(stop.clone()));
         }
         let wakes = Wakes(wakes);

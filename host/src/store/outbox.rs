@@ -94,8 +94,15 @@ const OPEN_SINKS: Sql = Sql {
     params: &[Type::INT8],
 };
 
-pub(super) const STATEMENTS: &[&Sql] =
-    &[&SETTLE, &LOST, &OPEN_SINKS, &claim::HEADS, &claim::LOCK_KEYS, &claim::TAKE_ORDERED, &claim::TAKE_UNORDERED];
+pub(super) const STATEMENTS: &[&Sql] = &[
+    &SETTLE,
+    &LOST,
+    &OPEN_SINKS,
+    &claim::HEADS,
+    &claim::LOCK_KEYS,
+    &claim::TAKE_ORDERED,
+    &claim::TAKE_UNORDERED,
+];
 
 impl Store {
     /// Writes what became of a sent effect.
@@ -188,4 +195,3 @@ fn attempt_of(column: i32) -> Attempt {
 fn stored(attempt: Attempt) -> i32 {
     i32::try_from(attempt.0).unwrap_or(i32::MAX)
 }
-

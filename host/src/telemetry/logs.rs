@@ -52,9 +52,13 @@ pub struct LogSettings {
 /// Why logging could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("log filter \"{filter}\" is not understood: {reason}; write a level (\"info\") or directives (\"warn,wonce_host=debug\")")]
+    #[error(
+        "log filter \"{filter}\" is not understood: {reason}; write a level (\"info\") or directives (\"warn,wonce_host=debug\")"
+    )]
     Filter { filter: String, reason: String },
-    #[error("cannot open log file \"{path}\" for appending: {reason}; check that its folder exists and is writable")]
+    #[error(
+        "cannot open log file \"{path}\" for appending: {reason}; check that its folder exists and is writable"
+    )]
     File { path: String, reason: String },
     #[error("cannot start the log writer: {reason}")]
     Writer { reason: String },
@@ -82,8 +86,7 @@ pub fn init(settings: &LogSettings) -> Result<LogGuard, Error> {
 }
 
 fn parse_filter(filter: &str) -> Result<EnvFilter, Error> {
-    EnvFilter::try_new(filter)
-        .map_err(|e| Error::Filter { filter: filter.to_owned(), reason: e.to_string() })
+    EnvFilter::try_new(filter).map_err(|e| Error::Filter { filter: filter.to_owned(), reason: e.to_string() })
 }
 
 fn effective(settings: &LogSettings, terminal: bool) -> LogFormat {

@@ -53,7 +53,11 @@ impl Courier {
         self.registered.settings.timeout + CUT_OFF_SLACK
     }
 
-    pub(super) async fn send(self: std::sync::Arc<Self>, claimed: ClaimedEffect, claimed_at: Instant) -> Freed {
+    pub(super) async fn send(
+        self: std::sync::Arc<Self>,
+        claimed: ClaimedEffect,
+        claimed_at: Instant,
+    ) -> Freed {
         let in_hand = claimed.in_hand(self.settings.host);
         let (doubt, key) = (claimed.doubt, claimed.key);
         let outgoing = OutgoingEffect {
@@ -68,7 +72,8 @@ impl Courier {
         crash::point("relay-after-send");
         let settings = &self.registered.settings;
         let jitter = Jitter(rand::random());
-        let decision = decide_send(outcome, settings.unknown, doubt, in_hand.attempt, &settings.retry, jitter);
+        let decision =
+            decide_send(outcome, settings.unknown, doubt, in_hand.attempt, &settings.retry, jitter);
         if let Written::Yes = self.settle(in_hand, &decision, claimed_at).await {
             metrics::effect(&self.name, decision.state());
             report(&outgoing, &key.to_string(), &decision, started.elapsed());
@@ -131,6 +136,8 @@ fn report(outgoing: &OutgoingEffect, key: &str, decision: &SendDecision, took: D
         SendDecision::Confirm => line!(debug, None::<&str>, "effect confirmed"),
         SendDecision::Again { reason, .. } => line!(info, reason, "effect is sent again later"),
         SendDecision::Refuse { reason } => line!(warn, reason, "effect refused"),
-        SendDecision::Hold { reason } => line!(warn, reason, "effect may have arrived; it is held for people"),
+        SendDecision::Hold { reason } => {
+            line!(warn, reason, "effect may have arrived; it is held for people")
+        }
     }
 }

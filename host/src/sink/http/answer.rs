@@ -37,13 +37,16 @@ pub(super) async fn classify(response: Response) -> SendOutcome {
 }
 
 fn outcome(status: StatusCode, after: Option<Duration>, redirect: bool, body: &str) -> SendOutcome {
-    let reason = if body.is_empty() { format!("answered {status}") } else { format!("answered {status}: {body}") };
+    let reason =
+        if body.is_empty() { format!("answered {status}") } else { format!("answered {status}: {body}") };
     match status.as_u16() {
         200..=299 => SendOutcome::Confirmed,
         502 | 504 => SendOutcome::Unknown { reason },
         408 | 409 | 425 | 429 | 500..=599 => SendOutcome::Retry { after, reason },
         300..=399 if redirect => SendOutcome::Refused {
-            reason: format!("answered {status}: redirects are not followed; set the sink's url to the final address"),
+            reason: format!(
+                "answered {status}: redirects are not followed; set the sink's url to the final address"
+            ),
         },
         _ => SendOutcome::Refused { reason },
     }
@@ -60,7 +63,9 @@ pub(super) fn classify_failure(error: reqwest::Error) -> SendOutcome {
     } else if error.is_timeout() {
         SendOutcome::Unknown { reason: "no answer in time".to_owned() }
     } else {
-        SendOutcome::Unknown { reason: format!("the connection broke before the answer: {}", root_cause(&error)) }
+        SendOutcome::Unknown {
+            reason: format!("the connection broke before the answer: {}", root_cause(&error)),
+        }
     }
 }
 

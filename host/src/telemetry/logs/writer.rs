@@ -42,23 +42,20 @@ impl LogWriter {
     /// # Errors
     /// When the file cannot be opened or the thread not be started.
     pub fn open(target: &LogTarget) -> Result<(Self, LogGuard), Error> {
-        let (out, terminal): (Box<dyn Write + Send>, bool) = match target {
-            LogTarget::Stderr => (Box::new(std::io::stderr()), std::io::stderr().is_terminal()),
-            LogTarget::File(path) => {
-                let file = OpenOptions::new().create(true).append(true).open(path).map_err(|e| {
-                    Error::File { path: path.display().to_string(), reason: e.to_string() }
-                })?;
-                (Box::new(file), false)
-            }
-        };
+        let (out, terminal): (Box<dyn Write + Send>, bool) =
+            match target {
+                LogTarget::Stderr => (Box::new(std::io::stderr()), std::io::stderr().is_terminal()),
+                LogTarget::File(path) => {
+                    let file = OpenOptions::new().create(true).append(true).open(path).map_err(|e| {
+                        Error::File { path: path.display().to_string(), reason: e.to_string() }
+                    })?;
+                    (Box::new(file), false)
+                }
+            };
         Self::start(out, terminal, LOG_QUEUE_LINES)
     }
 
-    fn start(
-        out: Box<dyn Write + Send>,
-        terminal: bool,
-        lines: usize,
-    ) -> Result<(Self, LogGuard), Error> {
+    fn start(out: Box<dyn Write + Send>, terminal: bool, lines: usize) -> Result<(Self, LogGuard), Error> {
         let (queue, waiting) = sync_channel(lines);
         std::thread::Builder::new()
             .name("wonce-log".to_owned())
@@ -154,7 +151,7 @@ mod tests {
     /// Takes a line only when told to.
     struct Stuck {
         entered: mpsc::Sender<()>,
-        go: mpsc::Receiver<()>,
+        go: Receiver<()>,
         written: mpsc::Sender<String>,
     }
 
