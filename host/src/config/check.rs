@@ -36,8 +36,12 @@ fn emits(handler: &HandlerConfig, config: &Config, at: &KeyPath, walk: &mut Walk
     let missing = handler.emits.iter().filter(|sink| !walk.has(&["sinks", sink.as_str()]));
     for sink in missing.collect::<Vec<_>>() {
         let remedy = match suggest::nearest(sink.as_str(), config.sinks.keys().map(|sink| sink.as_str())) {
-            Some(near) => format!("did you mean \"{near}\"? Otherwise declare [sinks.{sink}] with kind and url"),
-            None => format!("declare [sinks.{sink}] with kind and url, or remove it from emits in the manifest"),
+            Some(near) => {
+                format!("did you mean \"{near}\"? Otherwise declare [sinks.{sink}] with kind and url")
+            }
+            None => {
+                format!("declare [sinks.{sink}] with kind and url, or remove it from emits in the manifest")
+            }
         };
         let reason = format!("its manifest says that it emits to the sink \"{sink}\", which is not declared");
         walk.complain(at, Complaint::new(reason, remedy));

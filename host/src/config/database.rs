@@ -1,19 +1,14 @@
 //! `[database]`: which Postgres, and how handlers are kept apart in it. Knows nothing of how
 //! a connection is made.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::reader::Reader;
 use super::report::Complaint;
 use super::secret::Secret;
-use super::server::listen_address;
 
 const DEFAULT_MAX_CONNECTIONS: u32 = 8;
 const MAX_CONNECTIONS: u32 = 1_000;
-const DEFAULT_EMBEDDED_USER: &str = "wonce";
-/// The embedded cluster picks a free port.
-const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Postgres cuts longer names.
 const MAX_IDENTIFIER_BYTES: usize = 63;
 
@@ -38,15 +33,13 @@ pub enum Server {
     },
 }
 
-/// The private cluster. Its files are in `data_dir`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The private cluster, on a free loopback port. Its files are in `data_dir`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Embedded {
     /// Where `initdb` and `postgres` are; searched for if none is given.
     pub bin_dir: Option<PathBuf>,
-    /// Loopback only; port 0 means any free one.
-    pub listen: SocketAddr,
-    /// The cluster's superuser.
-    pub user: String,
+    /// The account that runs the server when wonce runs as root.
+    pub user: Option<String>,
 }
 
 /// How one handler's SQL is kept from another's tables.
@@ -70,7 +63,11 @@ pub(crate) fn read(table: &mut Reader<'_, '_>) -> Database {
         None => {
             if direct_url.is_some() && !table.given("url") {
                 let remedy = "set database.url or DATABASE_URL too, or remove direct_url";
-                table.complain("direct_url", "it goes past the pooler of database.url, which is not set", remedy);
+                table.complain(
+                    "direct_url",
+                    "it goes past the pooler of database.url, which is not set",
+                    remedy,
+                );
             }
             Server::Embedded(embedded)
         }
@@ -82,27 +79,28 @@ fn embedded(table: &mut Reader<'_, '_>) -> Embedded {
     let bin_dir = table.file_path("bin_dir");
     if let Some(dir) = bin_dir.as_ref().filter(|dir| !dir.is_dir()) {
         let reason = format!("\"{}\" is not a directory", dir.display());
-        table.complain("bin_dir", reason, "name the directory that holds initdb and postgres, or remove the key");
+        table.complain(
+            "bin_dir",
+            reason,
+            "name the directory that holds initdb and postgres, or remove the key",
+        );
     }
-    let listen = table.parsed("listen", listen_address).unwrap_or(ANY_PORT);
-    if !listen.ip().is_loopback() {
-        let reason = format!("{listen} is not a loopback address, and the private cluster serves this machine only");
-        table.complain("listen", reason, "use 127.0.0.1:<port>, or run a Postgres of your own and set database.url");
-    }
-    let user = table.parsed("user", identifier).unwrap_or_else(|| DEFAULT_EMBEDDED_USER.to_owned());
-    Embedded { bin_dir, listen, user }
+    Embedded { bin_dir, user: table.text("user") }
 }
 
 /// A Postgres URL or key-value string. The complaint never repeats it: it may hold a password.
 fn database_url(text: &str) -> Result<Secret, Complaint> {
     match text.parse::<tokio_postgres::Config>() {
-        Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => Err(Complaint::new(
-            "the connection string names no host",
-            "write postgres://user:password@host:5432/database",
-        )),
+        Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => {
+            Err(Complaint::new(
+                "the connection string names no host",
+                "write postgres://user:password@host:5432/database",
+            ))
+        }
         Ok(_) => Ok(Secret::new(text)),
         Err(error) => {
-            let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            let why =
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Err(Complaint::new(
                 format!("the connection string does not parse: {why}"),
                 "write postgres://user:password@host:5432/database; sslmode is disable, prefer or require",

@@ -136,7 +136,9 @@ impl Overrides {
                 reason: "no key has this variable, so it would be ignored".to_owned(),
                 remedy: match suggest::nearest(name, self.known.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean {near}? Otherwise unset it"),
-                    None => "unset it; a key's variable is WONCE_<TABLE>_<KEY>, e.g. WONCE_HTTP_LISTEN".into(),
+                    None => {
+                        "unset it; a key's variable is WONCE_<TABLE>_<KEY>, e.g. WONCE_HTTP_LISTEN".into()
+                    }
                 },
             })
             .collect()

@@ -87,11 +87,7 @@ fn tables(table: &mut Reader<'_, '_>) -> BTreeMap<Relation, Vec<Privilege>> {
 }
 
 /// An array of text, each item parsed.
-fn items<T>(
-    table: &mut Reader<'_, '_>,
-    key: &str,
-    parse: impl Fn(&str) -> Result<T, Complaint>,
-) -> Vec<T> {
+fn items<T>(table: &mut Reader<'_, '_>, key: &str, parse: impl Fn(&str) -> Result<T, Complaint>) -> Vec<T> {
     let path = table.path(key);
     let mut values = Vec::new();
     for (index, text) in table.texts(key).unwrap_or_default().iter().enumerate() {

@@ -41,7 +41,9 @@ fn level(text: &str) -> Result<String, Complaint> {
         if !LEVELS.contains(&word) {
             let remedy = match suggest::nearest(word, LEVELS) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => "write one of off, error, warn, info, debug, trace, or target=level with commas".into(),
+                None => {
+                    "write one of off, error, warn, info, debug, trace, or target=level with commas".into()
+                }
             };
             return Err(Complaint::new(format!("\"{word}\" is not a log level"), remedy));
         }

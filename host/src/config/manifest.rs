@@ -8,7 +8,7 @@ use wonce_core::name::{HandlerName, SinkName};
 use wonce_core::retry::RetryPolicy;
 
 use super::document::Document;
-use super::policy::{Limits, read_wishes, read_retry};
+use super::policy::{Limits, read_retry, read_wishes};
 use super::reader::Reader;
 use super::report::{Complaint, Error, Problem};
 use super::rules;
@@ -71,15 +71,20 @@ pub(crate) fn parse_all(file: &str, text: &str) -> Result<Manifest, Vec<Problem>
 fn manifest(table: &mut Reader<'_, '_>) -> Option<Manifest> {
     let contract = table.required("contract", &format!("write contract = \"{CONTRACT}\""), contract);
     let name = table.required("name", "write name = \"…\"", |text| {
-        HandlerName::parse(text)
-            .map_err(|error| Complaint::new(format!("\"{text}\" is not a name: {error}"), "rename the handler"))
+        HandlerName::parse(text).map_err(|error| {
+            Complaint::new(format!("\"{text}\" is not a name: {error}"), "rename the handler")
+        })
     });
     let version = table.required("version", "write version = \"1.0.0\"", version);
     let description = table.text("description").unwrap_or_default();
     let emits = emits(table);
     let subscriptions = table.each("subscription", subscription);
     if subscriptions.is_empty() {
-        table.complain("subscription", "there is none, so no event would ever reach the handler", "add [[subscription]] with types = [\"…\"]");
+        table.complain(
+            "subscription",
+            "there is none, so no event would ever reach the handler",
+            "add [[subscription]] with types = [\"…\"]",
+        );
     }
     let settings = table.map("settings");
     let retry = table.section("retry", |table| read_retry(table, &RetryPolicy::default()));
@@ -121,7 +126,8 @@ fn emits(table: &mut Reader<'_, '_>) -> Vec<SinkName> {
         match SinkName::parse(text.clone()) {
             Ok(sink) => sinks.push(sink),
             Err(error) => {
-                let complaint = Complaint::new(format!("\"{text}\" is not a sink's name: {error}"), "correct the name");
+                let complaint =
+                    Complaint::new(format!("\"{text}\" is not a sink's name: {error}"), "correct the name");
                 table.walk.complain(&path.index(index), complaint);
             }
         }
@@ -154,7 +160,11 @@ fn subscription(table: &mut Reader<'_, '_>) -> SubscriptionConfig {
 fn patterns(table: &mut Reader<'_, '_>, key: &str) -> Vec<String> {
     let texts = table.texts(key);
     if texts.as_ref().is_some_and(Vec::is_empty) {
-        table.complain(key, "the list is empty, so nothing would match", "name at least one, or \"*\" for all");
+        table.complain(
+            key,
+            "the list is empty, so nothing would match",
+            "name at least one, or \"*\" for all",
+        );
     }
     let path = table.path(key);
     let texts = texts.unwrap_or_default();
@@ -175,8 +185,8 @@ impl Manifest {
     ) -> BTreeMap<String, String> {
         let mut settings = self.settings.clone();
         for (name, value) in given {
-            if settings.contains_key(&name) {
-                settings.insert(name, value);
+            if let Some(setting) = settings.get_mut(&name) {
+                *setting = value;
                 continue;
             }
             let known = || self.settings.keys().map(String::as_str);

@@ -17,8 +17,8 @@ const DELAY: RangeInclusive<Duration> = Duration::from_millis(1)..=DAY;
 const DEADLINE: RangeInclusive<Duration> = Duration::from_millis(1)..=MAX_DEADLINE;
 /// A longer transaction would hold back vacuum for everybody.
 pub const MAX_DEADLINE: Duration = Duration::from_secs(60);
-/// All that 32-bit WebAssembly can address.
-const MEMORY: RangeInclusive<u64> = 1 << 20..=4 << 30;
+/// The most is what the sandbox's slots are laid out for.
+const MEMORY: RangeInclusive<u64> = 1 << 20..=256 << 20;
 const SIZE: RangeInclusive<u64> = 1..=1 << 30;
 const COUNT: RangeInclusive<u64> = 0..=10_000_000;
 
@@ -34,12 +34,14 @@ pub struct Limits {
     pub result_rows: u64,
     /// Bytes of one result.
     pub result_bytes: u64,
-    /// Bytes of one statement with its parameters.
+    /// Bytes of one statement's text.
     pub statement_bytes: u64,
+    /// Log lines that are kept.
     pub log_lines: u64,
+    /// Bytes of all kept log lines together.
     pub log_bytes: u64,
     pub effects: u64,
-    /// Bytes of one effect.
+    /// Bytes of all effects together.
     pub effect_bytes: u64,
     /// Bytes that one call may copy between guest and host.
     pub host_call_bytes: u64,
@@ -53,11 +55,11 @@ impl Default for Limits {
             statements: 1_000,
             result_rows: 10_000,
             result_bytes: 8 << 20,
-            statement_bytes: 1 << 20,
-            log_lines: 500,
-            log_bytes: 256 << 10,
+            statement_bytes: 64 << 10,
+            log_lines: 1_000,
+            log_bytes: 64 << 10,
             effects: 1_000,
-            effect_bytes: 1 << 20,
+            effect_bytes: 8 << 20,
             host_call_bytes: 8 << 20,
         }
     }
@@ -93,8 +95,7 @@ pub(crate) fn read_wishes(table: &mut Reader<'_, '_>, otherwise: &Limits) -> Lim
 /// Reads the operator's `limits` table over the author's wishes.
 pub(crate) fn read_limits(table: &mut Reader<'_, '_>, otherwise: &Limits) -> Limits {
     let wished = read_wishes(table, otherwise);
-    let mut count =
-        |key: &str, otherwise: u64| table.integer(key, COUNT).unwrap_or(otherwise);
+    let mut count = |key: &str, otherwise: u64| table.integer(key, COUNT).unwrap_or(otherwise);
     let (statements, result_rows) =
         (count("statements", otherwise.statements), count("result_rows", otherwise.result_rows));
     let (log_lines, effects) = (count("log_lines", otherwise.log_lines), count("effects", otherwise.effects));
@@ -116,16 +117,13 @@ pub(crate) fn read_limits(table: &mut Reader<'_, '_>, otherwise: &Limits) -> Lim
 
 /// What is copied in one call must fit in a call, and a call in the guest's memory.
 fn check_copies(table: &mut Reader<'_, '_>, limits: &Limits) {
-    let copied = [
-        ("result_bytes", limits.result_bytes),
-        ("statement_bytes", limits.statement_bytes),
-        ("effect_bytes", limits.effect_bytes),
-    ];
+    let copied = [("result_bytes", limits.result_bytes), ("statement_bytes", limits.statement_bytes)];
     for (key, bytes) in copied {
         if bytes > limits.host_call_bytes {
             let place = if table.given(key) { key } else { "host_call_bytes" };
             let (bytes, most) = (show_size(bytes), show_size(limits.host_call_bytes));
-            let reason = format!("{key}, {bytes}, could never be used up: one call carries host_call_bytes, {most}");
+            let reason =
+                format!("{key}, {bytes}, could never be used up: one call carries host_call_bytes, {most}");
             table.complain(place, reason, format!("raise host_call_bytes or lower {key}"));
         }
     }

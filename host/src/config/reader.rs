@@ -201,7 +201,8 @@ impl<'w, 't> Reader<'w, 't> {
             Some(DeValue::Table(table)) => table.clone(),
             Some(other) => {
                 let reason = format!("this must be a table, and it is {}", kind(other));
-                self.walk.complain(&path, Complaint::new(reason, format!("write [{path}] and its keys below")));
+                self.walk
+                    .complain(&path, Complaint::new(reason, format!("write [{path}] and its keys below")));
                 DeTable::new()
             }
             None => DeTable::new(),
@@ -228,18 +229,15 @@ impl<'w, 't> Reader<'w, 't> {
     }
 
     /// An array of tables, e.g. `[[subscription]]`.
-    pub(crate) fn each<T>(
-        &mut self,
-        key: &str,
-        mut read: impl FnMut(&mut Reader<'_, 't>) -> T,
-    ) -> Vec<T> {
+    pub(crate) fn each<T>(&mut self, key: &str, mut read: impl FnMut(&mut Reader<'_, 't>) -> T) -> Vec<T> {
         self.asked.insert(key.to_owned());
         let path = self.path(key);
         let items = match self.table.get(key).map(Spanned::get_ref) {
             Some(DeValue::Array(items)) => items.clone(),
             Some(other) => {
                 let reason = format!("this must be an array of tables, and it is {}", kind(other));
-                self.walk.complain(&path, Complaint::new(reason, format!("write [[{path}]] and its keys below")));
+                self.walk
+                    .complain(&path, Complaint::new(reason, format!("write [[{path}]] and its keys below")));
                 return Vec::new();
             }
             None => return Vec::new(),

@@ -6,7 +6,9 @@ use super::report::Complaint;
 
 const MAX_POINTER_BYTES: usize = 256;
 const MAX_SELECTORS: usize = 8;
-const FORMS: &str = "write a JSON pointer (\"/payment/id\"), \"header:<name>\" or \"attribute:<name>\"";
+const ATTRIBUTES: [&str; 4] = ["id", "source", "type", "subject"];
+const FORMS: &str = "write a JSON pointer such as \"/payment_id\", \"header:webhook-id\", \"attribute:name\", \
+                     \"event:id\", \"event:source\", \"event:type\", \"event:subject\" or \"payload-hash\"";
 
 /// A list of selectors under `key`; complains of each that cannot be one.
 pub(crate) fn selectors(table: &mut Reader<'_, '_>, key: &str) -> Vec<String> {
@@ -29,17 +31,16 @@ pub(crate) fn selector(text: &str) -> Result<String, Complaint> {
     if text.starts_with('/') {
         return pointer(text);
     }
-    match text.split_once(':') {
-        Some(("header", name)) if header_name(name) => Ok(text.to_owned()),
-        Some(("header", name)) => {
-            Err(Complaint::new(format!("\"{name}\" is not the name of a header"), FORMS))
-        }
-        Some(("attribute", name)) if attribute_name(name) => Ok(text.to_owned()),
-        Some(("attribute", name)) => Err(Complaint::new(
-            format!("\"{name}\" is not the name of an attribute"),
-            "CloudEvents attributes are lower-case ASCII letters and digits, such as \"attribute:id\"",
-        )),
-        Some(_) | None => Err(Complaint::new(format!("\"{text}\" selects nothing"), FORMS)),
+    let known = match text.split_once(':') {
+        Some(("header" | "attribute", name)) => header_name(name),
+        Some(("event", name)) => ATTRIBUTES.contains(&name),
+        Some(_) => false,
+        None => text == "payload-hash",
+    };
+    if known {
+        Ok(text.to_owned())
+    } else {
+        Err(Complaint::new(format!("\"{text}\" selects nothing"), FORMS))
     }
 }
 
@@ -71,8 +72,4 @@ pub(crate) fn pattern(text: &str) -> Result<(), Complaint> {
 
 pub(crate) fn header_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
-}
-
-fn attribute_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }

@@ -77,7 +77,11 @@ pub(crate) fn read_admin(table: &mut Reader<'_, '_>) -> Admin {
         None => AdminListen::Tcp(address),
         Some(path) => {
             if table.given("listen") {
-                table.complain("socket", "listen is set too, and the admin API has one door", "keep one of the two");
+                table.complain(
+                    "socket",
+                    "listen is set too, and the admin API has one door",
+                    "keep one of the two",
+                );
             }
             AdminListen::Unix(path)
         }
@@ -97,7 +101,11 @@ fn listen(table: &mut Reader<'_, '_>, port: u16) -> SocketAddr {
     let allow_remote = table.boolean("allow_remote", false);
     if !address.ip().is_loopback() && !allow_remote {
         let reason = format!("{address} can be reached from other machines");
-        table.complain("listen", reason, "use 127.0.0.1, or say so with allow_remote = true in the same table");
+        table.complain(
+            "listen",
+            reason,
+            "use 127.0.0.1, or say so with allow_remote = true in the same table",
+        );
     }
     address
 }

@@ -68,11 +68,8 @@ fn sink(table: &mut Reader<'_, '_>) -> Option<SinkConfig> {
     let timeout = table.duration("timeout", Duration::from_millis(10)..=MAX_TIMEOUT, DEFAULT_TIMEOUT);
     let concurrency = table.count("concurrency", 1..=MAX_CONCURRENCY, DEFAULT_CONCURRENCY);
     let headers = headers(table);
-    let retry = RetryPolicy {
-        max_attempts: DEFAULT_ATTEMPTS,
-        ceiling: DEFAULT_CEILING,
-        ..RetryPolicy::default()
-    };
+    let retry =
+        RetryPolicy { max_attempts: DEFAULT_ATTEMPTS, ceiling: DEFAULT_CEILING, ..RetryPolicy::default() };
     let retry = table.section("retry", |table| read_retry(table, &retry));
     let choices = [("resend", OnUnknown::Resend), ("hold", OnUnknown::Hold)];
     let on_unknown = table.choice("on_unknown", &choices, OnUnknown::Resend);
@@ -111,15 +108,22 @@ fn header(name: &str, value: &str) -> Result<Secret, Complaint> {
         return Err(Complaint::new(format!("\"{name}\" is not the name of a header"), remedy));
     }
     if HeaderValue::from_str(value).is_err() {
-        return Err(Complaint::new("the value holds characters that a header cannot carry", "use visible ASCII"));
+        return Err(Complaint::new(
+            "the value holds characters that a header cannot carry",
+            "use visible ASCII",
+        ));
     }
     Ok(Secret::new(value))
 }
 
 fn http_url(text: &str) -> Result<Secret, Complaint> {
-    let remedy = "write http:// or https://, a host and a path, such as \"https://billing.example.com/effects\"";
+    let remedy =
+        "write http:// or https://, a host and a path, such as \"https://billing.example.com/effects\"";
     match text.parse::<Uri>() {
-        Ok(uri) if matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|h| !h.is_empty()) => {
+        Ok(uri)
+            if matches!(uri.scheme_str(), Some("http" | "https"))
+                && uri.host().is_some_and(|h| !h.is_empty()) =>
+        {
             Ok(Secret::new(text))
         }
         Ok(_) => Err(Complaint::new("the URL has no http or https scheme, or no host", remedy)),

@@ -10,8 +10,7 @@ use super::report::Complaint;
 use super::rules;
 
 const MAX_TYPE_BYTES: usize = 256;
-const NO_TYPE: &str =
-    "write type = \"header:x-event-type\", type = \"/event/type\" (a JSON pointer) or type_is = \"payment.updated\"";
+const NO_TYPE: &str = "write type = \"header:x-event-type\", type = \"/event/type\" (a JSON pointer) or type_is = \"payment.updated\"";
 
 /// The rules of one webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]

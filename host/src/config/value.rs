@@ -29,9 +29,7 @@ impl From<&DeValue<'_>> for Value {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
                 .map_or(Value::Other("an integer beyond 64 bits"), Value::Integer),
-            DeValue::Float(number) => {
-                number.as_str().parse().map_or(Value::Other("a float"), Value::Float)
-            }
+            DeValue::Float(number) => number.as_str().parse().map_or(Value::Other("a float"), Value::Float),
             DeValue::Boolean(flag) => Value::Boolean(*flag),
             DeValue::Datetime(_) => Value::Other("a date"),
             DeValue::Array(_) => Value::Other("an array"),
@@ -89,7 +87,8 @@ impl Value {
 
     pub(crate) fn duration(&self, range: &RangeInclusive<Duration>) -> Result<Duration, Complaint> {
         let wanted = "a duration in quotes";
-        let text = self.text().map_err(|_| self.wrong_type(wanted, "write it with its unit, such as \"5s\""))?;
+        let text =
+            self.text().map_err(|_| self.wrong_type(wanted, "write it with its unit, such as \"5s\""))?;
         within(parse_duration(text)?, range, |duration| show_duration(*duration))
     }
 
@@ -129,8 +128,5 @@ fn within<T: PartialOrd>(
 }
 
 fn out_of_range(value: impl Display, least: &str, most: &str) -> Complaint {
-    Complaint::new(
-        format!("{value} is out of range"),
-        format!("choose a value from {least} to {most}"),
-    )
+    Complaint::new(format!("{value} is out of range"), format!("choose a value from {least} to {most}"))
 }

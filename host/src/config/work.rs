@@ -62,8 +62,7 @@ pub struct Relay {
 }
 
 pub(crate) fn read_intake(table: &mut Reader<'_, '_>) -> Intake {
-    let choices =
-        [("reject", Unrouted::Reject), ("park", Unrouted::Park), ("ignore", Unrouted::Ignore)];
+    let choices = [("reject", Unrouted::Reject), ("park", Unrouted::Park), ("ignore", Unrouted::Ignore)];
     Intake {
         queue: table.count("queue", 1..=MAX_QUEUE, DEFAULT_QUEUE),
         commit_events: table.count("commit_events", 1..=MAX_COMMIT_EVENTS, DEFAULT_COMMIT_EVENTS),
