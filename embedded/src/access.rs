@@ -73,7 +73,8 @@ impl Access {
 
     async fn create_unless_there(&self, database: &str) -> Result<(), tokio_postgres::Error> {
         let name = database.replace('\'', "''");
-        let known = self.ask("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).await?;
+        let known =
+            self.ask("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).await?;
         if known.is_some() {
             return Ok(());
         }

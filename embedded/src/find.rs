@@ -176,9 +176,21 @@ mod tests {
 
     #[test]
     fn nothing_found_says_where_it_looked_and_what_to_do() {
-        let places = Places { path: Some("/nowhere/bin".into()), usual: vec!["/nowhere/pg/*/bin".into()], ..nowhere() };
+        let places = Places {
+            path: Some("/nowhere/bin".into()),
+            usual: vec!["/nowhere/pg/*/bin".into()],
+            ..nowhere()
+        };
         let error = find(&places, None).unwrap_err().to_string();
-        for part in ["/nowhere/pg/*/bin", "PATH", "DATABASE_URL", "apt-get install", "dnf install", "brew", "WONCE_PG_BIN"] {
+        for part in [
+            "/nowhere/pg/*/bin",
+            "PATH",
+            "DATABASE_URL",
+            "apt-get install",
+            "dnf install",
+            "brew",
+            "WONCE_PG_BIN",
+        ] {
             assert!(error.contains(part), "no {part} in: {error}");
         }
     }

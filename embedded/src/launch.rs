@@ -106,7 +106,9 @@ impl Launcher {
             let log = self.log.path().to_owned();
             let exit = match wait_for_answer(&mut server, &access, deadline).await {
                 Waited::Answers(_) => return Ok(server),
-                Waited::Silent(source) => return Err(Error::Silent { log, tail: self.log.tail(mark), source }),
+                Waited::Silent(source) => {
+                    return Err(Error::Silent { log, tail: self.log.tail(mark), source });
+                }
                 Waited::Ended(exit) => exit,
             };
             let tail = self.log.tail(mark);

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no free one.
-    #[error("cannot find a free port on 127.0.0.1 for the database server; check that the loopback network is up")]
+    #[error(
+        "cannot find a free port on 127.0.0.1 for the database server; check that the loopback network is up"
+    )]
     NoneFree(#[source] io::Error),
     /// It could not be remembered.
     #[error("cannot write the server's port to \"{}\"; check the owner and the free space of the folder", path.display())]

@@ -22,7 +22,9 @@ pub enum Error {
     )]
     Nobody,
     /// The requested account does not exist.
-    #[error("there is no user \"{name}\" to run PostgreSQL; create it (`useradd --system {name}`) or change pg_user")]
+    #[error(
+        "there is no user \"{name}\" to run PostgreSQL; create it (`useradd --system {name}`) or change pg_user"
+    )]
     Unknown {
         /// The account.
         name: String,
@@ -34,7 +36,9 @@ pub enum Error {
         name: String,
     },
     /// Only root can become somebody else.
-    #[error("only root can run PostgreSQL as another user, here \"{name}\"; remove pg_user or run wonce as that user")]
+    #[error(
+        "only root can run PostgreSQL as another user, here \"{name}\"; remove pg_user or run wonce as that user"
+    )]
     NotRoot {
         /// The account.
         name: String,
