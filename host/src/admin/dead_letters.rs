@@ -138,7 +138,9 @@ fn filter(query: DeadLetterQuery) -> Result<Filter, Refusal> {
         .collect();
     if let Some(reason) = query.reason.as_deref().filter(|r| !reasons.contains(r)) {
         let known = reasons.join(", ");
-        return Err(Refusal::bad_request(format!("reason {reason:?} does not exist; the reasons are {known}")));
+        return Err(Refusal::bad_request(format!(
+            "reason {reason:?} does not exist; the reasons are {known}"
+        )));
     }
     let limit = match number("limit", query.limit.as_deref())?.unwrap_or(DEFAULT_LIMIT) {
         limit @ 1..=MAX_LIMIT => limit,

@@ -64,7 +64,9 @@ pub(super) async fn require_token(
     match bearer(request.headers()) {
         Some(offered) if token.matches(offered) => Ok(next.run(request).await),
         Some(_) => Err(Refusal::unauthorized("the bearer token is not the one this host was started with")),
-        None => Err(Refusal::unauthorized("this admin API asks for a bearer token and the request bears none")),
+        None => {
+            Err(Refusal::unauthorized("this admin API asks for a bearer token and the request bears none"))
+        }
     }
 }
 
@@ -124,7 +126,9 @@ mod tests {
     #[test]
     fn loopback_names_and_the_bound_address_are_known() {
         let bound = IpAddr::from([192, 168, 1, 7]);
-        for host in ["localhost", "LOCALHOST:8081", "127.0.0.1:8081", "127.9.9.9", "[::1]:8081", "192.168.1.7"] {
+        for host in
+            ["localhost", "LOCALHOST:8081", "127.0.0.1:8081", "127.9.9.9", "[::1]:8081", "192.168.1.7"]
+        {
             assert!(is_known_host(host, bound), "{host}");
         }
     }
@@ -132,7 +136,14 @@ mod tests {
     #[test]
     fn other_names_are_not_known() {
         let bound = IpAddr::from([127, 0, 0, 1]);
-        for host in ["", "evil.example", "localhost.evil.example", "192.168.1.7:8081", "127.0.0.1.evil.example", "a b"] {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "192.168.1.7:8081",
+            "127.0.0.1.evil.example",
+            "a b",
+        ] {
             assert!(!is_known_host(host, bound), "{host}");
         }
     }

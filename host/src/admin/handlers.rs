@@ -20,7 +20,10 @@ pub(super) async fn list(State(state): State<AdminState>) -> Result<Json<Handler
     Ok(Json(state.store.handlers().await?))
 }
 
-pub(super) async fn show(State(state): State<AdminState>, name: Name) -> Result<Json<HandlerDetail>, Refusal> {
+pub(super) async fn show(
+    State(state): State<AdminState>,
+    name: Name,
+) -> Result<Json<HandlerDetail>, Refusal> {
     let name = request::handler_name(name)?;
     let detail = state.store.handler(name.as_str()).await?;
     detail.map(Json).ok_or_else(|| unknown(&name))
@@ -60,5 +63,7 @@ async fn change(
 }
 
 pub(super) fn unknown(name: &HandlerName) -> Refusal {
-    Refusal::not_found(format!("no handler \"{name}\" was ever deployed here; `wonce handler list` shows all"))
+    Refusal::not_found(format!(
+        "no handler \"{name}\" was ever deployed here; `wonce handler list` shows all"
+    ))
 }

@@ -49,7 +49,9 @@ fn reason(hindrance: Hindrance) -> &'static str {
         Hindrance::WasReplayed => {
             "it was replayed before, and that happens once; `wonce event show` tells what became of it"
         }
-        Hindrance::WasDiscarded => "it was given up before; send the event again under a new key if it matters after all",
+        Hindrance::WasDiscarded => {
+            "it was given up before; send the event again under a new key if it matters after all"
+        }
         Hindrance::Parked => {
             "it is a parked event, which must be routed anew, and this host does not take events in; ask a host that \
              runs the intake"
@@ -80,7 +82,8 @@ impl Refusal {
     }
 
     pub(super) fn intake_unavailable(id: i64, reason: &str) -> Self {
-        let detail = format!("parked event {id} could not be accepted: {reason}; it is still parked, ask again");
+        let detail =
+            format!("parked event {id} could not be accepted: {reason}; it is still parked, ask again");
         let title = "The intake is not available";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "intake-unavailable", title, detail)
     }

@@ -43,7 +43,8 @@ impl Refusal {
     }
 
     pub(super) fn unauthorized(reason: &str) -> Self {
-        let detail = format!("{reason}; pass it as --token or WONCE_TOKEN (header \"authorization: Bearer …\")");
+        let detail =
+            format!("{reason}; pass it as --token or WONCE_TOKEN (header \"authorization: Bearer …\")");
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "A token is needed", detail)
     }
 
@@ -72,7 +73,8 @@ impl Refusal {
             return Self::new(StatusCode::SERVICE_UNAVAILABLE, "database-unavailable", title, detail);
         }
         tracing::error!(error = %detail, "the admin API failed");
-        let detail = format!("{detail}; nothing was changed; the host's log has the same text with its context");
+        let detail =
+            format!("{detail}; nothing was changed; the host's log has the same text with its context");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The host failed", detail)
     }
 }

@@ -15,15 +15,19 @@ use crate::store::action::By;
 const UNNAMED_ACTOR: &str = "admin-api";
 
 pub(super) fn handler_name(path: Result<Path<String>, PathRejection>) -> Result<HandlerName, Refusal> {
-    let Path(name) = path.map_err(|e| Refusal::bad_request(format!("the handler's name: {}", e.body_text())))?;
+    let Path(name) =
+        path.map_err(|e| Refusal::bad_request(format!("the handler's name: {}", e.body_text())))?;
     HandlerName::parse(name.clone())
         .map_err(|reason| Refusal::bad_request(format!("{name:?} is not a handler's name: {reason}")))
 }
 
 pub(super) fn dead_letter_id(path: Result<Path<String>, PathRejection>) -> Result<i64, Refusal> {
-    let Path(id) = path.map_err(|e| Refusal::bad_request(format!("the dead letter's id: {}", e.body_text())))?;
+    let Path(id) =
+        path.map_err(|e| Refusal::bad_request(format!("the dead letter's id: {}", e.body_text())))?;
     id.parse().map_err(|_| {
-        Refusal::bad_request(format!("{id:?} is not a dead letter's id: ids are numbers, see `wonce dead list`"))
+        Refusal::bad_request(format!(
+            "{id:?} is not a dead letter's id: ids are numbers, see `wonce dead list`"
+        ))
     })
 }
 
@@ -44,10 +48,16 @@ pub(super) fn body<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> 
         let status = e.status();
         let word = if status == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "bad-request" };
         let limit = super::MAX_BODY_BYTES;
-        Refusal::new(status, word, title, format!("the body: {}; at most {limit} bytes are read", e.body_text()))
+        Refusal::new(
+            status,
+            word,
+            title,
+            format!("the body: {}; at most {limit} bytes are read", e.body_text()),
+        )
     })?;
     let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-    serde_json::from_slice(bytes).map_err(|e| Refusal::bad_request(format!("the body is not as expected: {e}")))
+    serde_json::from_slice(bytes)
+        .map_err(|e| Refusal::bad_request(format!("the body is not as expected: {e}")))
 }
 
 pub(super) fn by(actor: Option<&str>, reason: Option<&str>) -> Result<By, Refusal> {

@@ -93,7 +93,8 @@ impl Client {
         };
         let response = request.send().await.map_err(|e| self.unreachable(&e))?;
         let status = response.status();
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("").to_owned();
+        let kind =
+            response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("").to_owned();
         let json = response.text().await.map_err(|e| self.unreachable(&e))?;
         let not_wonce = |reason: String| Error::NotWonce { address: self.address.to_string(), reason };
         if !status.is_success() {

@@ -104,7 +104,11 @@ impl List {
         let query: Vec<(&str, &str)> =
             filters.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
         let answer = Client::new(&self.connect)?.get(&["v1", "dead-letters"], &query, None).await?;
-        print(&if self.connect.json { answer.json } else { render::dead::list(&answer.value, Paint::of_stdout()) })
+        print(&if self.connect.json {
+            answer.json
+        } else {
+            render::dead::list(&answer.value, Paint::of_stdout())
+        })
     }
 }
 

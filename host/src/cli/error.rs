@@ -9,7 +9,9 @@ pub enum Error {
         "cannot reach a host at {address}: {reason}; start one with `wonce run`, or say where it is with --connect URL (or unix:PATH) or WONCE_URL"
     )]
     NotRunning { address: String, reason: String },
-    #[error("the host at {address} did not answer in time: {reason}; it or its database is overloaded or gone, look at its log")]
+    #[error(
+        "the host at {address} did not answer in time: {reason}; it or its database is overloaded or gone, look at its log"
+    )]
     TooSlow { address: String, reason: String },
     #[error("{}", refusal(.0))]
     Refused(Box<Problem>),
@@ -17,7 +19,9 @@ pub enum Error {
         "what answers at {address} is not a wonce admin API of this version ({reason}); check --connect, and that host and command line have the same version"
     )]
     NotWonce { address: String, reason: String },
-    #[error("\"{address}\" is no address of an admin API: {reason}; write http://HOST:PORT, https://HOST:PORT or unix:PATH")]
+    #[error(
+        "\"{address}\" is no address of an admin API: {reason}; write http://HOST:PORT, https://HOST:PORT or unix:PATH"
+    )]
     Address { address: String, reason: String },
     #[error("cannot read {path} for the address of the admin API: {reason}; mend it, or pass --connect")]
     ConfigFile { path: String, reason: String },

@@ -36,7 +36,9 @@ impl Event {
             }
             Event::Explain(which) => {
                 let explanation = Explanation::from(&which.ask().await?.value);
-                let json = || serde_json::to_string(&explanation).map_err(|e| Error::Stdout { reason: e.to_string() });
+                let json = || {
+                    serde_json::to_string(&explanation).map_err(|e| Error::Stdout { reason: e.to_string() })
+                };
                 print(&if which.connect.json { json()? } else { render::event::explanation(&explanation) })
             }
         }

@@ -93,8 +93,7 @@ impl Store {
     ) -> Result<Result<Requeued, Hindrance>, Error> {
         let mut client = self.client().await?;
         let tx = writing(&mut client, "begin a replay").await?;
-        let row =
-            REPLAY.query_one(&tx, &[&id, &new_key.map(Key::as_str), &by.actor(), &by.reason()]).await?;
+        let row = REPLAY.query_one(&tx, &[&id, &new_key.map(Key::as_str), &by.actor(), &by.reason()]).await?;
         let verdict: String = row.get("verdict");
         if verdict != "accepted" {
             // Dropping the transaction rolls back what the function began.

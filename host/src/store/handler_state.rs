@@ -62,9 +62,8 @@ impl Store {
     ) -> Result<StateChange, Error> {
         let mut client = self.client().await?;
         let tx = writing(&mut client, "begin to pause or resume a handler").await?;
-        let row = SET
-            .query_one(&tx, &[&name, &state.as_str(), &state.verb(), &by.actor(), &by.reason()])
-            .await?;
+        let row =
+            SET.query_one(&tx, &[&name, &state.as_str(), &state.verb(), &by.actor(), &by.reason()]).await?;
         let verdict: String = row.get("verdict");
         tx.commit()
             .await

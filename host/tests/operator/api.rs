@@ -44,7 +44,8 @@ pub fn state(world: &World, token: Option<&str>) -> AdminState {
 async fn ask(router: &Router, request: Request<Body>) -> (StatusCode, String, Value) {
     let response = router.clone().oneshot(request).await.expect("infallible");
     let status = response.status();
-    let kind = response.headers().get("content-type").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
+    let kind =
+        response.headers().get("content-type").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
     let bytes = response.into_body().collect().await.expect("a body").to_bytes();
     (status, kind, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
@@ -146,7 +147,10 @@ async fn the_verbs_work_over_http() {
     let (_, _, timeline) = ask(&router, get("/v1/events/pay?key=a%20b%26c%2F%C3%BC")).await;
     assert_eq!(timeline["standing"], "dead");
     let (_, _, list) = ask(&router, get("/v1/dead-letters?handler=pay&reason=permanent")).await;
-    assert_eq!((list["total"].to_string().as_str(), list["dead_letters"][0]["key"].as_str()), ("1", Some("a b&c/ü")));
+    assert_eq!(
+        (list["total"].to_string().as_str(), list["dead_letters"][0]["key"].as_str()),
+        ("1", Some("a b&c/ü"))
+    );
     let (status, _, replayed) =
         ask(&router, post(&format!("/v1/dead-letters/{letter}/replay"), "{\"actor\":\"ada\"}")).await;
     assert_eq!((status, replayed["deliveries"][0]["verdict"].as_str()), (StatusCode::OK, Some("accepted")));

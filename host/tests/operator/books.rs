@@ -106,7 +106,12 @@ async fn an_ordered_delivery_without_its_lane_is_found() {
 #[tokio::test]
 async fn rows_of_a_handler_that_is_gone_still_count() {
     let world = World::new().await;
-    world.client().await.batch_execute("INSERT INTO wonce.tally (handler_id, accepted) VALUES (99, 1)").await.unwrap();
+    world
+        .client()
+        .await
+        .batch_execute("INSERT INTO wonce.tally (handler_id, accepted) VALUES (99, 1)")
+        .await
+        .unwrap();
     let verification = world.verify().await;
     assert!(!verification.holds);
     assert_eq!(verification.handlers[0].handler, "unknown handler #99");

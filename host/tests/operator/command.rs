@@ -57,7 +57,10 @@ async fn the_command_shows_acts_and_verifies() {
     let json = wonce(&url, &["dead", "list", "--state", "any", "--json"]).await;
     let list: serde_json::Value = serde_json::from_str(&stdout(&json)).expect("one document");
     assert_eq!(list["dead_letters"][0]["state"], "replayed");
-    assert_eq!(world.count("SELECT count(*) FROM wonce.action WHERE actor = 'ada' AND reason = 'mended'").await, 1);
+    assert_eq!(
+        world.count("SELECT count(*) FROM wonce.action WHERE actor = 'ada' AND reason = 'mended'").await,
+        1
+    );
 
     assert_eq!(wonce(&url, &["verify"]).await.status.code(), Some(0));
     world.client().await.batch_execute("DELETE FROM wonce.inbox").await.unwrap();

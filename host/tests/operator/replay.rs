@@ -20,7 +20,8 @@ async fn a_replayed_delivery_starts_a_new_round_under_its_key() {
     assert_eq!((requeued.handler.as_str(), requeued.key.as_str(), requeued.round), ("pay", "a", 1));
     let books = world.holding().await;
     assert_eq!((books.accepted, books.pending, books.dead), (1, 1, 0));
-    let sql = "SELECT count(*) FROM wonce.inbox WHERE attempt = 0 AND round = 1 AND due_at <= clock_timestamp()
+    let sql =
+        "SELECT count(*) FROM wonce.inbox WHERE attempt = 0 AND round = 1 AND due_at <= clock_timestamp()
                AND convert_from(data, 'UTF8') = '{\"n\":1}' AND extensions = '{tenant,a}'";
     assert_eq!(world.count(sql).await, 1);
     assert_eq!(world.accept(pay, "a", None, b"{\"n\":1}").await, "duplicate");
@@ -28,7 +29,8 @@ async fn a_replayed_delivery_starts_a_new_round_under_its_key() {
     world.done(pay, "a").await;
     let books = world.holding().await;
     assert_eq!((books.pending, books.done), (0, 1));
-    let sql = "SELECT count(*) FROM wonce.action WHERE verb = 'replay' AND actor = 'ada' AND reason = 'because'";
+    let sql =
+        "SELECT count(*) FROM wonce.action WHERE verb = 'replay' AND actor = 'ada' AND reason = 'because'";
     assert_eq!(world.count(sql).await, 1);
     world.close().await;
 }
@@ -62,7 +64,12 @@ async fn a_replayed_ordered_delivery_lands_at_the_tail() {
     world.client().await.batch_execute("DELETE FROM wonce.lane").await.unwrap();
     let letter = world.letter("a", "delivery").await;
     world.store.replay(letter, None, &by()).await.unwrap().unwrap();
-    let row = world.client().await.query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[]).await.unwrap();
+    let row = world
+        .client()
+        .await
+        .query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[])
+        .await
+        .unwrap();
     assert_eq!(row.get::<_, Vec<String>>(0), ["b", "c", "a"]);
     world.holding().await;
     world.close().await;
@@ -96,7 +103,12 @@ async fn a_replay_waits_for_an_intake_of_the_same_ordering_key() {
          COMMIT",
     ).await.unwrap();
     replay.await.unwrap().unwrap().unwrap();
-    let row = world.client().await.query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[]).await.unwrap();
+    let row = world
+        .client()
+        .await
+        .query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[])
+        .await
+        .unwrap();
     assert_eq!(row.get::<_, Vec<String>>(0), ["b", "a"]);
     world.holding().await;
     world.close().await;

@@ -22,10 +22,16 @@ async fn a_timeline_tells_the_whole_story() {
     assert_eq!(timeline.standing, "done");
     assert!(timeline.waiting.is_none());
     let accepted = &timeline.accepted;
-    assert_eq!((accepted.via.as_str(), accepted.source.as_str(), accepted.key_rule.as_str()), ("web", "shop", "/id"));
+    assert_eq!(
+        (accepted.via.as_str(), accepted.source.as_str(), accepted.key_rule.as_str()),
+        ("web", "shop", "/id")
+    );
     assert_eq!(accepted.event_id.as_deref(), Some("e-a"));
-    let attempts: Vec<_> =
-        timeline.attempts.iter().map(|a| (a.attempt, a.decision.as_str(), a.class.as_str(), a.duration_us)).collect();
+    let attempts: Vec<_> = timeline
+        .attempts
+        .iter()
+        .map(|a| (a.attempt, a.decision.as_str(), a.class.as_str(), a.duration_us))
+        .collect();
     assert_eq!(attempts, [(1, "retry", "transient", 1500), (2, "dead", "permanent", 2500)]);
     assert_eq!(timeline.attempts[0].log_tail, "looked for o-1");
     assert_eq!((timeline.effects[0].sink.as_str(), timeline.effects[0].dedup_key.as_str()), ("mail", "a:0"));

@@ -40,10 +40,12 @@ impl World {
 
     pub async fn handler(&self, name: &str, ordering: &str) -> i64 {
         let client = self.client().await;
-        let sql = "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
+        let sql =
+            "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
                    VALUES ($1, $2, sha256('v1'), '{\"retry\":8}', sha256($3), 'tests') RETURNING id";
         let id = client.query_one(sql, &[&name, &ordering, &SECRET]).await.expect("a handler").get(0);
-        let sql = "INSERT INTO wonce.handler_version (handler_id, digest, label, component, manifest, deployed_by)
+        let sql =
+            "INSERT INTO wonce.handler_version (handler_id, digest, label, component, manifest, deployed_by)
                    VALUES ($1, sha256('v1'), '1.0.0', 'wasm', '', 'tests')";
         client.execute(sql, &[&id]).await.expect("a version");
         id
@@ -56,7 +58,8 @@ impl World {
                 ARRAY['bytes'], ARRAY[1], ARRAY['web'], ARRAY['e-' || $2], ARRAY['shop'], ARRAY['order.paid'],
                 ARRAY[NULL::text], ARRAY[NULL::timestamptz], ARRAY['application/json'], ARRAY[NULL::text],
                 ARRAY[NULL::text], ARRAY['tenant', 'a'], ARRAY[1], ARRAY[2], ARRAY[$4::bytea])";
-        let row = self.client().await.query_one(sql, &[&handler, &key, &order, &data]).await.expect("accepted");
+        let row =
+            self.client().await.query_one(sql, &[&handler, &key, &order, &data]).await.expect("accepted");
         row.get(0)
     }
 

@@ -105,8 +105,11 @@ fn about(detail: &DeadLetterDetail, paint: Paint) -> String {
 }
 
 fn event(detail: &DeadLetterDetail, paint: Paint) -> String {
-    let extensions: Vec<String> =
-        detail.extensions.iter().map(|(name, value)| format!("{}={}", visible(name), visible(value))).collect();
+    let extensions: Vec<String> = detail
+        .extensions
+        .iter()
+        .map(|(name, value)| format!("{}={}", visible(name), visible(value)))
+        .collect();
     paint.heading("EVENT")
         + &facts(
             2,
@@ -160,7 +163,13 @@ pub fn replayed(replayed: &Replayed) -> String {
         .deliveries
         .iter()
         .map(|d| {
-            format!("  {} {} in round {}: {}\n", visible(&d.handler), visible(&d.key), d.round, visible(&d.verdict))
+            format!(
+                "  {} {} in round {}: {}\n",
+                visible(&d.handler),
+                visible(&d.key),
+                d.round,
+                visible(&d.verdict)
+            )
         })
         .collect();
     format!("dead letter {} is replayed\n{lines}", replayed.id)

@@ -60,7 +60,10 @@ pub fn detail(detail: &HandlerDetail, paint: Paint) -> String {
             ("digest", Some(visible(&detail.summary.version.digest))),
             ("previous", detail.previous_version.as_ref().map(version)),
             ("deployed", Some(format!("{} by {}", time(&detail.deployed_at), visible(&detail.deployed_by)))),
-            ("database role", Some(detail.login_role.as_deref().map_or("shared (unsafe)".to_owned(), visible))),
+            (
+                "database role",
+                Some(detail.login_role.as_deref().map_or("shared (unsafe)".to_owned(), visible)),
+            ),
             ("policy", Some(visible(&detail.policy.to_string()))),
         ],
     ));

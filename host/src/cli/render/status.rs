@@ -26,7 +26,8 @@ pub fn status(status: &Status, paint: Paint) -> String {
     page.push('\n');
     page.push_str(&outbox(&status.outbox, paint));
     if status.parked > 0 {
-        let line = format!("{} could not become deliveries: wonce dead list", count(status.parked, "parked event"));
+        let line =
+            format!("{} could not become deliveries: wonce dead list", count(status.parked, "parked event"));
         page.push_str(&format!("\n{}\n", paint.tone(Tone::Warning, &line)));
     }
     if status.submitted > 0 {
@@ -39,8 +40,13 @@ fn hosts(hosts: &[Host], paint: Paint) -> String {
     if hosts.is_empty() {
         return "No host was seen within a day: start one with `wonce run`.\n".to_owned();
     }
-    let columns =
-        [("HOST", Side::Left), ("STATE", Side::Left), ("SEEN", Side::Right), ("VERSION", Side::Left), ("SINCE", Side::Left)];
+    let columns = [
+        ("HOST", Side::Left),
+        ("STATE", Side::Left),
+        ("SEEN", Side::Right),
+        ("VERSION", Side::Left),
+        ("SINCE", Side::Left),
+    ];
     let mut table = Table::new(&columns);
     for host in hosts {
         let tone = match host.state.as_str() {

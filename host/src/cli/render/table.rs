@@ -54,8 +54,7 @@ impl Table {
     #[must_use]
     pub fn render(&self, paint: Paint) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
-        let header: Vec<Cell> =
-            self.columns.iter().map(|(title, _)| toned(Tone::Heading, *title)).collect();
+        let header: Vec<Cell> = self.columns.iter().map(|(title, _)| toned(Tone::Heading, *title)).collect();
         std::iter::once(&header).chain(&self.rows).map(|row| self.line(row, &widths, paint)).collect()
     }
 

@@ -124,7 +124,8 @@ fn timeline_of_a_blocked_event() {
 
 #[test]
 fn dead_letters() {
-    let list = document(json!({ "taken": taken(), "total": 3, "dead_letters": [letter()], "next_before": 7 }));
+    let list =
+        document(json!({ "taken": taken(), "total": 3, "dead_letters": [letter()], "next_before": 7 }));
     assert_snapshot!("dead_list", dead::list(&list, Paint::Plain));
     let detail = document(json!({
         "taken": taken(), "summary": letter(), "class": "permanent", "version": "0123456789abcdef0123",
@@ -152,8 +153,10 @@ fn account(handler: &str, holds: bool, difference: i64, findings: Value) -> Valu
 #[test]
 fn books_that_hold_and_books_that_differ() {
     let books = |holds: bool, accounts: Vec<Value>| {
-        document(json!({ "taken": taken(), "holds": holds, "handlers": accounts, "key_conflicts": 2, "parked": 1,
-            "outbox": [{ "sink": "mail", "state": "confirmed", "effects": 1180 }] }))
+        document(
+            json!({ "taken": taken(), "holds": holds, "handlers": accounts, "key_conflicts": 2, "parked": 1,
+            "outbox": [{ "sink": "mail", "state": "confirmed", "effects": 1180 }] }),
+        )
     };
     let holding = books(true, vec![account("payments", true, 0, json!([]))]);
     assert_snapshot!("verify_holds", verify::verification(&holding, Paint::Plain));
@@ -165,7 +168,8 @@ fn books_that_hold_and_books_that_differ() {
 
 #[test]
 fn colours_are_only_painted_when_asked_for() {
-    let books = document(json!({ "taken": taken(), "holds": true, "handlers": [], "key_conflicts": 0, "parked": 0,
+    let books =
+        document(json!({ "taken": taken(), "holds": true, "handlers": [], "key_conflicts": 0, "parked": 0,
         "outbox": [] }));
     assert!(verify::verification(&books, Paint::Colour).contains("\u{1b}[32mholds\u{1b}[0m"));
     assert!(!verify::verification(&books, Paint::Plain).contains('\u{1b}'));

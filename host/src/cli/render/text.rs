@@ -7,7 +7,11 @@ use std::fmt::Write;
 #[must_use]
 pub fn visible(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut safe, c| {
-        if steers(c) { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+        if steers(c) {
+            safe.extend(c.escape_unicode())
+        } else {
+            safe.push(c)
+        }
         safe
     })
 }
@@ -16,7 +20,11 @@ pub fn visible(text: &str) -> String {
 #[must_use]
 pub fn visible_lines(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut safe, c| {
-        if steers(c) && c != '\n' && c != '\t' { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+        if steers(c) && c != '\n' && c != '\t' {
+            safe.extend(c.escape_unicode())
+        } else {
+            safe.push(c)
+        }
         safe
     })
 }

@@ -7,8 +7,7 @@ use super::table::{Side, Table, alarming, cell, toned};
 use super::text::{count, time, visible};
 use super::{Paint, Tone};
 
-const LAW: &str =
-    "accepted = pending + done + ignored + dead + discarded + duplicates found late + expired";
+const LAW: &str = "accepted = pending + done + ignored + dead + discarded + duplicates found late + expired";
 
 #[must_use]
 pub fn verification(verification: &Verification, paint: Paint) -> String {
@@ -22,11 +21,8 @@ pub fn verification(verification: &Verification, paint: Paint) -> String {
         count(verification.parked, "parked event"),
         outbox(&verification.outbox, paint)
     ));
-    let verdict = if verification.holds {
-        paint.tone(Tone::Good, "holds")
-    } else {
-        paint.tone(Tone::Bad, "differs")
-    };
+    let verdict =
+        if verification.holds { paint.tone(Tone::Good, "holds") } else { paint.tone(Tone::Bad, "differs") };
     page.push_str(&format!("\n{verdict} (one snapshot, {})\n", time(&verification.taken.at)));
     page
 }
@@ -53,7 +49,9 @@ fn accounts(accounts: &[Account], paint: Paint) -> String {
         let mut cells = vec![cell(visible(&account.handler))];
         cells.extend(numbers.iter().map(|n| cell(n.to_string())));
         cells.push(alarming(Tone::Bad, account.dead));
-        cells.extend([account.discarded, account.duplicate_late, account.expired].iter().map(|n| cell(n.to_string())));
+        cells.extend(
+            [account.discarded, account.duplicate_late, account.expired].iter().map(|n| cell(n.to_string())),
+        );
         cells.push(if account.holds { toned(Tone::Good, "holds") } else { toned(Tone::Bad, "differs") });
         table.row(cells);
     }
@@ -64,12 +62,17 @@ fn remarks(account: &Account, paint: Paint) -> String {
     let mut lines = Vec::new();
     match account.difference {
         0 => {}
-        missing @ ..0 => lines.push((Tone::Bad, format!("{} accepted and nowhere: lost", deliveries(-missing)))),
-        surplus => lines.push((Tone::Bad, format!("{} never accepted, or counted twice", deliveries(surplus)))),
+        missing @ ..0 => {
+            lines.push((Tone::Bad, format!("{} accepted and nowhere: lost", deliveries(-missing))))
+        }
+        surplus => {
+            lines.push((Tone::Bad, format!("{} never accepted, or counted twice", deliveries(surplus))))
+        }
     }
     lines.extend(account.findings.iter().map(|finding| (Tone::Bad, visible(finding))));
     if account.late_to_come > 0 {
-        let note = format!("{} will end as duplicates found late (no fault)", deliveries(account.late_to_come));
+        let note =
+            format!("{} will end as duplicates found late (no fault)", deliveries(account.late_to_come));
         lines.push((Tone::Usual, note));
     }
     lines

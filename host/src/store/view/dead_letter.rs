@@ -113,8 +113,7 @@ impl Store {
         let Filter { handler, reason, state, fingerprint, before, limit } = filter;
         let total = COUNT.query_one(&tx, &[handler, reason, state, fingerprint]).await?.get("total");
         let page = i64::from(*limit);
-        let rows =
-            LIST.query(&tx, &[handler, reason, state, fingerprint, before, &(page + 1)]).await?;
+        let rows = LIST.query(&tx, &[handler, reason, state, fingerprint, before, &(page + 1)]).await?;
         let is_last = i64::try_from(rows.len()).is_ok_and(|found| found <= page);
         let dead_letters: Vec<_> = rows.iter().take(*limit as usize).map(summary).collect();
         let next_before = if is_last { None } else { dead_letters.last().map(|d| d.id) };
