@@ -81,7 +81,7 @@ impl Doors {
             settings: settings::admin(config, self.admin_address),
             readiness: Arc::new(ByVitals(Arc::clone(&shared.vitals))),
             metrics: Arc::new(move || metrics.render()),
-            parked: None,
+            parked: Some(Arc::new(intake.clone())),
         };
         let operators = admin::router(state);
         let events = http::router(Arc::new(intake), self.http_settings);
