@@ -24,8 +24,7 @@ demo: build plugins ## one command: a host, its handlers, a stream of troublesom
 
 test: plugins ## every test, on a Postgres that the run starts itself
 	cargo build --workspace --all-targets
-	$(CARGO_TARGET_DIR)/debug/with-postgres cargo nextest run --workspace --no-fail-fast
-	cargo test --workspace --doc
+	$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --no-fail-fast
 	cd plugins && CARGO_TARGET_DIR=$(PLUGINS) cargo test --workspace
 
 lint: ## formatting, clippy and documentation, as CI checks them
@@ -35,4 +34,4 @@ lint: ## formatting, clippy and documentation, as CI checks them
 
 soak: plugins ## the long runs: many kills over many events
 	cargo build --workspace --all-targets
-	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo nextest run -p wonce-tests --run-ignored all
+	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo test -p wonce-tests --release -- --nocapture soak
