@@ -39,7 +39,7 @@ fn account(books: &HandlerBooks) -> Account {
         ignored: number(ledger.ignored),
         dead: number(ledger.dead),
         discarded: number(ledger.discarded),
-        duplicate_late: number(ledger.duplicate_late) + number(ledger.conflict_late),
+        duplicate_late: number(ledger.duplicate_late),
         expired: number(ledger.expired),
         difference: difference(ledger.balance()),
         late_to_come: books.late_to_come,

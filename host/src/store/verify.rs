@@ -157,7 +157,6 @@ async fn handler_books(tx: &Transaction<'_>, row: &Row) -> Result<HandlerBooks, 
             discarded: count(row, "discarded"),
             // The tally counts late key conflicts among the late duplicates.
             duplicate_late: count(row, "duplicate_late"),
-            conflict_late: 0,
             expired: count(row, "expired"),
         },
         dead_without_letter: checks.get("dead_without_letter"),
