@@ -133,7 +133,7 @@ fn create(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Root's fresh temporary folders are 0700; while one is empty, opening it shows nobody anything.
+/// A fresh temporary folder may be 0700; while one is empty, opening it shows nobody anything.
 fn open_if_empty(dir: &Path) -> io::Result<()> {
     let mode = fs::metadata(dir)?.mode();
     let closed = mode & PASSABLE != PASSABLE;
@@ -151,9 +151,15 @@ mod tests {
         User { name: "stranger".into(), uid: 4_000_000, gid: 4_000_000 }
     }
 
+    fn private_folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+        dir
+    }
+
     #[test]
     fn a_folder_closed_to_the_account_is_named() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = private_folder();
         let inner = outer.path().join("inner");
         fs::create_dir(&inner).unwrap();
         let error = check_passable(&inner, &stranger()).unwrap_err().to_string();
@@ -164,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_owner_of_a_closed_folder_passes_it() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = private_folder();
         let meta = fs::metadata(outer.path()).unwrap();
         assert!(may_pass(&meta, &User { name: "owner".into(), uid: meta.uid(), gid: meta.gid() }));
         assert!(!may_pass(&meta, &stranger()));
@@ -172,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_new_folder_can_be_passed_by_everybody() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = private_folder();
         let folder = Folder::prepare(&outer.path().join("a/b")).unwrap();
         assert_eq!(fs::metadata(folder.dir()).unwrap().mode() & 0o777, PASSABLE);
         assert_eq!(fs::metadata(folder.dir().parent().unwrap()).unwrap().mode() & 0o777, PASSABLE);
@@ -180,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_holds_something_keeps_its_mode() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = private_folder();
         fs::write(outer.path().join("diary"), "mine").unwrap();
         Folder::prepare(outer.path()).unwrap();
         assert_eq!(fs::metadata(outer.path()).unwrap().mode() & 0o777, 0o700);

@@ -17,6 +17,8 @@ mod error;
 mod event;
 mod handler;
 pub mod render;
+mod run;
+mod send;
 mod status;
 mod verify;
 mod version;
@@ -38,6 +40,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Run a host
+    Run(Box<run::Run>),
+    /// Check the configuration and say every mistake
+    Check(run::Check),
+    /// Send events to a host
+    Send(send::Send),
     /// The fleet on one page: hosts, handlers, outbox
     Status(status::Status),
     /// List, show, pause and resume handlers
@@ -65,7 +73,11 @@ enum Finding {
 /// Runs one verb to its exit status.
 #[must_use]
 pub fn main(cli: Cli) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let mut builder = match cli.verb {
+        Verb::Run(_) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => return failed(&format!("cannot start: {e}; check the limits on threads and open files")),
     };
@@ -79,6 +91,9 @@ pub fn main(cli: Cli) -> ExitCode {
 impl Verb {
     async fn run(self) -> Result<Finding, Error> {
         match self {
+            Verb::Run(verb) => verb.run().await,
+            Verb::Check(verb) => verb.run(),
+            Verb::Send(verb) => verb.run().await,
             Verb::Status(verb) => verb.run().await,
             Verb::Handler(verb) => verb.run().await,
             Verb::Event(verb) => verb.run().await,

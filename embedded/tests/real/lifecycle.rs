@@ -69,7 +69,8 @@ async fn the_end_of_a_server_is_noticed() {
     let folder = Folder::new();
     let mut embedded = start(&folder).await;
     let pid = embedded.pid();
-    let (exit, ()) = tokio::join!(embedded.ended(), async { support::signal(pid, rustix::process::Signal::QUIT) });
+    let (exit, ()) =
+        tokio::join!(embedded.ended(), async { support::signal(pid, rustix::process::Signal::QUIT) });
     assert!(matches!(exit, wonce_embedded::Exit::Status(_)), "{exit}");
     embedded.restart().await.unwrap();
     assert_eq!(count(&embedded.url(DATABASE), "SELECT 1::text").await, "1");

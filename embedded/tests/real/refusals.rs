@@ -65,7 +65,8 @@ async fn root_is_told_which_folder_the_server_cannot_pass() {
 #[tokio::test]
 async fn an_unknown_user_is_refused() {
     let folder = Folder::new();
-    let error = refusal(Settings { user: Some("no-such-user".into()), ..throwaway(&folder) }).await.to_string();
+    let error =
+        refusal(Settings { user: Some("no-such-user".into()), ..throwaway(&folder) }).await.to_string();
     assert!(error.contains("no user \"no-such-user\""), "{error}");
 }
 

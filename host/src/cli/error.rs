@@ -29,6 +29,10 @@ pub enum Error {
     Stdout { reason: String },
     #[error("{0}")]
     Store(String),
+    #[error("{0}")]
+    Configuration(String),
+    #[error("{0}")]
+    Host(String),
 }
 
 /// Our own problems say it all in their detail; others are shown whole.

@@ -18,7 +18,7 @@ pub enum Answer {
 }
 
 /// Counts of events. Each event is counted once, by the best that became of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// At least one handler got it for the first time.
     pub accepted: u64,

@@ -22,7 +22,7 @@ const FOLD_TALLY: Sql = Sql {
     name: "fold tally rows",
     text: "WITH old AS (
                DELETE FROM wonce.tally WHERE id IN (SELECT t.id FROM wonce.tally t ORDER BY t.id LIMIT $2)
-                 AND (SELECT count(*) FROM (SELECT FROM wonce.tally LIMIT $1) AS some) >= $1
+                 AND (SELECT count(*) FROM (SELECT FROM wonce.tally LIMIT $1) AS few) >= $1
                RETURNING handler_id, accepted, duplicate_early, duplicate_late, key_conflict, expired)
            INSERT INTO wonce.tally (handler_id, accepted, duplicate_early, duplicate_late, key_conflict, expired)
            SELECT handler_id, sum(accepted)::bigint, sum(duplicate_early)::bigint,

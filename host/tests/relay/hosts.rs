@@ -1,5 +1,9 @@
 //! Hosts that die, stall, stop or lose the database while effects are on their way.
 
+use std::num::NonZeroUsize;
+
+use wonce_host::sink::SinkSettings;
+
 use crate::receiver::Receiver;
 use crate::world::{SINK, World, patient};
 
@@ -72,7 +76,8 @@ async fn what_a_living_host_is_sending_is_left_to_it() {
 async fn a_stop_waits_for_what_is_being_sent_and_claims_nothing_more() {
     let (world, mut receiver) = (World::new().await, Receiver::start().await);
     world.plan(SINK, "d1", None).await;
-    let relay = world.relay(&receiver.url, patient());
+    // With room for one only, no claim is under way while the first is being sent.
+    let relay = world.relay(&receiver.url, SinkSettings { concurrency: NonZeroUsize::MIN, ..patient() });
     let request = receiver.next().await;
     relay.stop.cancel();
     world.plan(SINK, "d2", None).await;

@@ -99,6 +99,7 @@ async fn a_head_that_waits_for_its_retry_blocks_only_its_key() {
     }
 
     world.until("(SELECT count(*) FROM wonce.outbox o WHERE o.state = 'confirmed') = 2").await;
+    world.until("dedup_key = 'a1' AND state = 'planned' AND attempt = 1").await;
     world.execute("UPDATE wonce.outbox SET due_at = now() WHERE dedup_key = 'a1'").await;
     for expected in ["a1", "a2"] {
         let request = receiver.next().await;

@@ -14,21 +14,21 @@ use crate::world::HANGS;
 /// Requests that wait for the test.
 const WAITING: usize = 256;
 
-pub struct Receiver {
-    pub url: String,
+pub(crate) struct Receiver {
+    pub(crate) url: String,
     requests: mpsc::Receiver<Request>,
     server: JoinHandle<()>,
 }
 
 /// One request. Dropped without an answer, it is never answered.
-pub struct Request {
-    pub headers: HeaderMap,
-    pub body: Bytes,
+pub(crate) struct Request {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     answer: oneshot::Sender<Response>,
 }
 
 impl Receiver {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let (arrived, requests) = mpsc::channel(WAITING);
         let app = Router::new().fallback(receive).with_state(arrived);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -38,13 +38,13 @@ impl Receiver {
     }
 
     /// The next request.
-    pub async fn next(&mut self) -> Request {
+    pub(crate) async fn next(&mut self) -> Request {
         let next = tokio::time::timeout(HANGS, self.requests.recv()).await;
         next.expect("a request comes").expect("the receiver runs")
     }
 
     /// What came and was not taken with `next`.
-    pub fn unseen(&mut self) -> usize {
+    pub(crate) fn unseen(&mut self) -> usize {
         std::iter::from_fn(|| self.requests.try_recv().ok()).count()
     }
 }
@@ -56,20 +56,25 @@ impl Drop for Receiver {
 }
 
 impl Request {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
     }
 
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         self.header("idempotency-key").to_owned()
     }
 
     /// The sender may have given up by now; that is part of some tests.
-    pub fn answer(self, status: u16) {
+    pub(crate) fn answer(self, status: u16) {
         self.answer_with(status, &[], "");
     }
 
-    pub fn answer_with(self, status: u16, headers: &[(&'static str, &'static str)], body: &'static str) {
+    pub(crate) fn answer_with(
+        self,
+        status: u16,
+        headers: &[(&'static str, &'static str)],
+        body: &'static str,
+    ) {
         let mut response = (StatusCode::from_u16(status).expect("a status"), body).into_response();
         for (name, value) in headers {
             response.headers_mut().insert(*name, value.parse().expect("a header"));

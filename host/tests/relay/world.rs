@@ -18,17 +18,17 @@ use wonce_host::sink::{SinkSettings, Sinks};
 use wonce_host::store::{DatabaseUrl, Store};
 
 /// The sink that the relays of these tests know.
-pub const SINK: &str = "mail";
+pub(crate) const SINK: &str = "mail";
 const CONNECTIONS: usize = 8;
 /// A test that waits this long will never end.
-pub const HANGS: Duration = Duration::from_secs(60);
+pub(crate) const HANGS: Duration = Duration::from_secs(60);
 /// For tests in which the receiver answers: long enough for any machine.
 const PATIENT: Duration = Duration::from_secs(120);
 /// For tests in which it does not.
 const IMPATIENT: Duration = Duration::from_millis(200);
 
-pub struct World {
-    pub store: Store,
+pub(crate) struct World {
+    pub(crate) store: Store,
     server: String,
     database: String,
     handler: i64,
@@ -36,15 +36,14 @@ pub struct World {
 }
 
 /// A relay of one host.
-pub struct RunningRelay {
-    pub host: Uuid,
-    pub stop: CancellationToken,
-    pub task: JoinHandle<()>,
-    pub hint: Arc<Notify>,
+pub(crate) struct RunningRelay {
+    pub(crate) stop: CancellationToken,
+    pub(crate) task: JoinHandle<()>,
+    pub(crate) hint: Arc<Notify>,
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let server = std::env::var("WONCE_TEST_DATABASE_URL").expect(
             "WONCE_TEST_DATABASE_URL names a Postgres server such as postgres://postgres@127.0.0.1:5432",
         );
@@ -63,24 +62,24 @@ impl World {
     }
 
     /// Plans an effect as a guest's transaction would.
-    pub async fn plan(&self, sink: &str, dedup_key: &str, ordering_key: Option<&str>) {
+    pub(crate) async fn plan(&self, sink: &str, dedup_key: &str, ordering_key: Option<&str>) {
         let sql = "SELECT wonce.emit($1, 'secret', 'k1', $2, $3, 'mail.receipt', 'text/plain', $4,
                                      ARRAY['tenant', 'blue'], 'hello', NULL, NULL)";
         let row = self.watcher.query_one(sql, &[&self.handler, &sink, &dedup_key, &ordering_key]).await;
         assert!(row.expect("an effect").get::<_, bool>(0), "{dedup_key} is new");
     }
 
-    pub async fn execute(&self, sql: &str) {
+    pub(crate) async fn execute(&self, sql: &str) {
         self.watcher.batch_execute(sql).await.expect(sql);
     }
 
     /// One text.
-    pub async fn text(&self, sql: &str) -> String {
+    pub(crate) async fn text(&self, sql: &str) -> String {
         self.watcher.query_one(sql, &[]).await.expect(sql).get(0)
     }
 
     /// Waits until a condition on the outbox holds.
-    pub async fn until(&self, condition: &str) {
+    pub(crate) async fn until(&self, condition: &str) {
         let sql = format!("SELECT EXISTS (SELECT FROM wonce.outbox WHERE {condition})");
         let holds = async {
             while !self.watcher.query_one(&sql, &[]).await.expect("a condition").get::<_, bool>(0) {
@@ -94,14 +93,14 @@ impl World {
     }
 
     /// Lets the time pass that a sending host has for its answer.
-    pub async fn pass_the_deadline(&self) {
+    pub(crate) async fn pass_the_deadline(&self) {
         self.execute(
             "UPDATE wonce.outbox SET sending_deadline = now() - interval '1 s' WHERE state = 'sending'",
         )
         .await;
     }
 
-    pub fn relay(&self, url: &str, sink: SinkSettings) -> RunningRelay {
+    pub(crate) fn relay(&self, url: &str, sink: SinkSettings) -> RunningRelay {
         let host = Uuid::new_v4();
         let settings = RelaySettings {
             poll_floor: Duration::from_millis(5),
@@ -120,11 +119,11 @@ impl World {
         let (stop, hint) = (CancellationToken::new(), Arc::new(Notify::new()));
         let relay = Relay::new(self.store.clone(), sinks, settings, Arc::clone(&hint));
         let task = tokio::spawn(relay.run(stop.clone()));
-        RunningRelay { host, stop, task, hint }
+        RunningRelay { stop, task, hint }
     }
 
     /// Takes the database away, connections and all.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         let admin = client(&format!("{}/postgres", self.server)).await;
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.database);
         admin.batch_execute(&drop).await.expect("an end");
@@ -132,20 +131,20 @@ impl World {
 }
 
 impl RunningRelay {
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.task.await.expect("the relay ends well");
     }
 
     /// Ends it as a kill would: nothing is written any more.
-    pub async fn kill(self) {
+    pub(crate) async fn kill(self) {
         self.task.abort();
         assert!(self.task.await.expect_err("was running").is_cancelled());
     }
 }
 
 /// Retries at once, waits long for answers.
-pub fn patient() -> SinkSettings {
+pub(crate) fn patient() -> SinkSettings {
     SinkSettings {
         concurrency: NonZeroUsize::new(4).expect("not zero"),
         timeout: PATIENT,
@@ -161,7 +160,7 @@ pub fn patient() -> SinkSettings {
 }
 
 /// The same, and gives up on an answer soon.
-pub fn impatient(unknown: UnknownPolicy) -> SinkSettings {
+pub(crate) fn impatient(unknown: UnknownPolicy) -> SinkSettings {
     SinkSettings { timeout: IMPATIENT, unknown, ..patient() }
 }
 
