@@ -29,7 +29,8 @@ pub enum Delivered {
 pub(super) async fn deliver(shared: &Shared, handler: &Handler, mut claimed: Claimed) -> Delivered {
     crash::point("after-claim");
     if let Some(repeat) = claimed.delivery.repeat {
-        return settle::write(shared, handler, claimed, Settlement::Repeat(repeat), &LastRun::default()).await;
+        return settle::write(shared, handler, claimed, Settlement::Repeat(repeat), &LastRun::default())
+            .await;
     }
     if claimed.delivery.marks >= MAX_MARKS {
         return settle_outcome(shared, handler, not_run(claimed, crash_suspect()), Redos(u32::MAX)).await;
@@ -79,7 +80,9 @@ fn crash_suspect() -> Fault {
     Fault::new(
         FaultClass::CrashSuspect,
         "crash-suspect",
-        &format!("a host or a database connection died {MAX_MARKS} times while this delivery ran; replay it once the cause is known"),
+        &format!(
+            "a host or a database connection died {MAX_MARKS} times while this delivery ran; replay it once the cause is known"
+        ),
     )
 }
 

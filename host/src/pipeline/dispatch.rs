@@ -158,7 +158,8 @@ async fn guarded(shared: &Shared, handler: &Handler, claimed: Claimed) -> Delive
         Ok(delivered) => delivered,
         Err(_) => {
             let marked = shared.store.mark_crash(&handler.access, &key).await;
-            let marked = marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
+            let marked =
+                marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
             Delivered::HostFault(format!("the host panicked while delivery \"{key}\" ran ({marked})"))
         }
     }

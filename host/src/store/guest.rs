@@ -104,7 +104,8 @@ pub(super) async fn emit(
     traceparent: Option<String>,
     effect: Effect,
 ) -> Result<Reply, SqlError> {
-    let attributes: Vec<String> = effect.attributes.into_iter().flat_map(|(name, value)| [name, value]).collect();
+    let attributes: Vec<String> =
+        effect.attributes.into_iter().flat_map(|(name, value)| [name, value]).collect();
     let delay = effect.delay.unwrap_or(Duration::ZERO).as_secs_f64() * 1e6;
     let ordering_key = effect.ordering_key.as_ref().map(|k| k.as_str());
     connection
