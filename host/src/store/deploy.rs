@@ -290,7 +290,9 @@ async fn refuse_flip_flop(tx: &Transaction<'_>, spec: &DeploySpec, digest: [u8; 
 }
 
 async fn run_setup(tx: &Transaction<'_>, spec: &DeploySpec, script: &str) -> Result<(), Error> {
-    tx.batch_execute(script).await.map_err(|e| Error::Refused {
+    // An idempotent script says "already exists, skipping" for everything it finds.
+    let script = format!("SET LOCAL client_min_messages = warning; {script}");
+    tx.batch_execute(&script).await.map_err(|e| Error::Refused {
         attempt: format!("run the setup script of handler \"{}\"", spec.name),
         reason: super::error::root_cause(&e),
     })
