@@ -31,7 +31,9 @@ pub(crate) enum Error {
     Io(#[from] io::Error),
     #[error("it is open to other users (mode {mode:o}); run `chmod 700` on it or name another directory")]
     Open { mode: u32 },
-    #[error("it belongs to user {owner} and this host runs as user {user}; name a directory of the host's own")]
+    #[error(
+        "it belongs to user {owner} and this host runs as user {user}; name a directory of the host's own"
+    )]
     Foreign { owner: u32, user: u32 },
     #[error("it is not a directory; name another")]
     NotADirectory,
@@ -64,7 +66,11 @@ impl Cache {
     }
 
     /// The compiled component, if a sound file of it is there.
-    pub(crate) fn load(&self, engine: &Engine, digest: &[u8; DIGEST_BYTES]) -> Result<Option<Component>, Error> {
+    pub(crate) fn load(
+        &self,
+        engine: &Engine,
+        digest: &[u8; DIGEST_BYTES],
+    ) -> Result<Option<Component>, Error> {
         let path = self.path(digest);
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -114,7 +120,10 @@ fn checked(bytes: &[u8]) -> Result<&[u8], Error> {
     if digest == actual { Ok(artefact) } else { Err(Error::Torn) }
 }
 
-#[expect(unsafe_code, reason = "wasmtime cannot check compiled code; the caller vouches for where it came from")]
+#[expect(
+    unsafe_code,
+    reason = "wasmtime cannot check compiled code; the caller vouches for where it came from"
+)]
 fn deserialize(engine: &Engine, artefact: &[u8]) -> Result<Component, Error> {
     // SAFETY: the bytes are in this process's memory and were hashed there, so they cannot
     // change any more. They came from a file that `check_owner` found to belong to this

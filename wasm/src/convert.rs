@@ -82,7 +82,9 @@ fn value_out(value: Value) -> wit::Value {
         Value::Time(v) => wit::Value::Time(v),
         Value::Timestamp(v) => wit::Value::Timestamp(v.0),
         Value::Timestamptz(v) => wit::Value::Timestamptz(v.0),
-        Value::Interval { months, days, micros } => wit::Value::Interval(wit::Interval { months, days, micros }),
+        Value::Interval { months, days, micros } => {
+            wit::Value::Interval(wit::Interval { months, days, micros })
+        }
         Value::Json(v) => wit::Value::Json(v),
         Value::Jsonb(v) => wit::Value::Jsonb(v),
         Value::BooleanArray(v) => wit::Value::BooleanArray(v),

@@ -2,9 +2,7 @@
 //! components: what may run is decided here, what does run elsewhere.
 
 use wasmtime::component::{HasSelf, Linker};
-use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result,
-};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result};
 
 use crate::bindings::Handler;
 use crate::prepare::TRIAL_SLOTS;

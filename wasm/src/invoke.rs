@@ -68,7 +68,8 @@ async fn run(
     tokio::time::timeout_at(deadline, call).await.unwrap_or(Ending::Elapsed)
 }
 
-type Returned = Result<crate::bindings::wonce::handler::types::Outcome, crate::bindings::wonce::handler::types::Failure>;
+type Returned =
+    Result<crate::bindings::wonce::handler::types::Outcome, crate::bindings::wonce::handler::types::Failure>;
 
 async fn call(
     store: &mut Store<State>,
@@ -76,7 +77,8 @@ async fn call(
     event: Event,
     delivery: DeliveryFacts,
 ) -> Result<Returned, (Stage, wasmtime::Error)> {
-    let instance = handler.instantiate_async(&mut *store).await.map_err(|error| (Stage::Instantiate, error))?;
+    let instance =
+        handler.instantiate_async(&mut *store).await.map_err(|error| (Stage::Instantiate, error))?;
     store.data_mut().phase = Phase::Handling;
     let (event, delivery) = convert::event(event, delivery);
     let events = instance.wonce_handler_events();

@@ -87,7 +87,12 @@ mod tests {
     use super::*;
 
     fn line(message: &str) -> LogLine {
-        LogLine { level: LogLevel::Info, origin: LogOrigin::Log, message: message.to_owned(), fields: Vec::new() }
+        LogLine {
+            level: LogLevel::Info,
+            origin: LogOrigin::Log,
+            message: message.to_owned(),
+            fields: Vec::new(),
+        }
     }
 
     #[test]

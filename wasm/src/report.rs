@@ -13,11 +13,15 @@ pub(crate) use inspect::{inspect, missing_functions};
 /// One thing that is wrong with a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    TooLarge { bytes: usize },
+    TooLarge {
+        bytes: usize,
+    },
     /// Compiled code of wasmtime, which only the host itself may make.
     Precompiled,
     /// A core module; `preview1` when it imports WASI 0.1.
-    CoreModule { preview1: bool },
+    CoreModule {
+        preview1: bool,
+    },
     /// WebAssembly's text format.
     Text,
     /// Not WebAssembly at all.
@@ -25,19 +29,33 @@ pub enum Reason {
     /// Truncated or invalid; the parser's words.
     Malformed(String),
     /// Built for another major version of the contract.
-    OtherContract { interface: String },
+    OtherContract {
+        interface: String,
+    },
     /// An interface that a later 1.x of the contract has.
-    NewerInterface { interface: String },
+    NewerInterface {
+        interface: String,
+    },
     /// A function that a later 1.x of the contract has.
-    NewerFunction { interface: String, function: String },
+    NewerFunction {
+        interface: String,
+        function: String,
+    },
     /// An import that no handler gets.
-    UnknownImport { name: String },
+    UnknownImport {
+        name: String,
+    },
     /// `events` is not exported; what is instead.
-    MissingExport { exports: Vec<String> },
+    MissingExport {
+        exports: Vec<String>,
+    },
     /// A type differs from the contract's, or the code is not valid; wasmtime's words.
     Mismatch(String),
     /// It could not be instantiated: the code of the fault, and its text.
-    Trial { code: String, message: String },
+    Trial {
+        code: String,
+        message: String,
+    },
 }
 
 impl fmt::Display for Reason {
@@ -83,7 +101,11 @@ fn advice(name: &str) -> &'static str {
         "handlers have no network; emit an effect to a sink instead"
     } else if name.starts_with("wasi:") && name.contains("@0.3") {
         "this host links WASI 0.2; build for `wasm32-wasip2`"
-    } else if name.starts_with("wasi:") || name.starts_with("spin:") || name.starts_with("fermyon:") || name.starts_with("wasmcloud:") {
+    } else if name.starts_with("wasi:")
+        || name.starts_with("spin:")
+        || name.starts_with("fermyon:")
+        || name.starts_with("wasmcloud:")
+    {
         "use the contract's own interfaces (`sql`, `outbox`, `config`, `log`) instead"
     } else {
         "remove the dependency that needs it, or compose the component that provides it into this one"

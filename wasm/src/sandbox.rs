@@ -22,7 +22,9 @@ use crate::transaction::Transaction;
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the sandbox's engine with {slots} slots of {max_memory} bytes could not be set up; fewer slots or less memory need less address space")]
+    #[error(
+        "the sandbox's engine with {slots} slots of {max_memory} bytes could not be set up; fewer slots or less memory need less address space"
+    )]
     Engine { slots: u32, max_memory: usize, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("the sandbox's clock thread could not be started")]
     Ticker(#[source] io::Error),
@@ -63,7 +65,8 @@ impl Sandbox {
         let failed = |error: wasmtime::Error| Error::Engine { slots, max_memory, source: error.into() };
         let engine = engine::engine(&settings).map_err(failed)?;
         let linker = engine::linker(&engine).map_err(failed)?;
-        let cache = settings.cache_dir.as_deref().map(|path| open_cache(path.to_owned(), &engine)).transpose()?;
+        let cache =
+            settings.cache_dir.as_deref().map(|path| open_cache(path.to_owned(), &engine)).transpose()?;
         let ticker = Ticker::start(engine.clone()).map_err(Error::Ticker)?;
         Ok(Self(Arc::new(Inner {
             slots: Semaphore::new(slots as usize),
@@ -98,5 +101,6 @@ impl Sandbox {
 }
 
 fn open_cache(path: PathBuf, engine: &Engine) -> Result<Cache, Error> {
-    Cache::open(path.clone(), engine).map_err(|error: cache::Error| Error::Cache { path, reason: error.to_string() })
+    Cache::open(path.clone(), engine)
+        .map_err(|error: cache::Error| Error::Cache { path, reason: error.to_string() })
 }

@@ -80,13 +80,15 @@ impl<'a> Interface<'a> {
 
     /// Whether this is a sealed WASI interface of 0.2.
     pub(crate) fn is_sealed_wasi(&self) -> bool {
-        let known = WASI.iter().any(|(package, names)| *package == self.package && names.contains(&self.name));
+        let known =
+            WASI.iter().any(|(package, names)| *package == self.package && names.contains(&self.name));
         known && self.version.is_some_and(|version| version.starts_with("0.2."))
     }
 
     /// The functions of a contract's interface, if this host has it.
     pub(crate) fn contract_functions(&self) -> Option<&'static [&'static str]> {
-        let found = CONTRACT_FUNCTIONS.iter().find(|(name, _)| self.package == CONTRACT && *name == self.name);
+        let found =
+            CONTRACT_FUNCTIONS.iter().find(|(name, _)| self.package == CONTRACT && *name == self.name);
         found.map(|(_, functions)| *functions)
     }
 }

@@ -11,26 +11,18 @@ pub(super) fn deadline(evidence: &Evidence) -> Fault {
 }
 
 pub(super) fn memory(evidence: &Evidence, refused: u64) -> Fault {
-    let said = format!(
-        "wanted {refused} bytes of memory, and {} are allowed",
-        evidence.limits.memory_bytes
-    );
+    let said = format!("wanted {refused} bytes of memory, and {} are allowed", evidence.limits.memory_bytes);
     budget("memory", &said, "memory", evidence)
 }
 
 pub(super) fn statements(evidence: &Evidence) -> Fault {
-    let said = format!(
-        "went on after its {} statements and ran into twice as many",
-        evidence.limits.statements
-    );
+    let said =
+        format!("went on after its {} statements and ran into twice as many", evidence.limits.statements);
     budget("statements", &said, "statements", evidence)
 }
 
 pub(super) fn copied_bytes(evidence: &Evidence) -> Fault {
-    let said = format!(
-        "passed more than {} bytes to the host in one call",
-        evidence.limits.host_call_bytes
-    );
+    let said = format!("passed more than {} bytes to the host in one call", evidence.limits.host_call_bytes);
     budget("copied-bytes", &said, "host_call_bytes", evidence)
 }
 

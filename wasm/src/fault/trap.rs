@@ -2,7 +2,7 @@
 //! that broke the ABI, since the host's own troubles are typed. Knows nothing of the database.
 
 use wasmtime::component::ResourceTableError;
-use wasmtime::{OutOfMemory, PoolConcurrencyLimitError, Trap};
+use wasmtime::{OutOfMemory, PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 use wonce_core::fault::{Fault, FaultClass};
 
@@ -14,6 +14,8 @@ const COPY_LIMIT: &str = "fuel allocated for hostcalls has been exhausted";
 const FAULT_ADDRESS: &str = "memory fault at wasm address 0x";
 /// A stack that grows down past 0 faults in the last bytes of the address space.
 const BELOW_ZERO: u64 = 0xff00_0000;
+/// One function this often among the innermost frames (wasmtime keeps 20) is a recursion.
+const RECURSION_FRAMES: usize = 5;
 /// What introduces the text of a Rust panic.
 const PANIC: &str = "panicked at";
 const PANIC_NOTE: &str = "note: run with `RUST_BACKTRACE";
@@ -79,7 +81,7 @@ fn code_of(trap: Trap, error: &wasmtime::Error) -> &'static str {
     match trap {
         Trap::UnreachableCodeReached => "unreachable",
         Trap::StackOverflow => "stack-overflow",
-        Trap::MemoryOutOfBounds if fault_address(error).is_some_and(|at| at >= BELOW_ZERO) => "stack-overflow",
+        Trap::MemoryOutOfBounds if is_stack_overflow(error) => "stack-overflow",
         Trap::MemoryOutOfBounds => "memory-out-of-bounds",
         Trap::TableOutOfBounds => "table-out-of-bounds",
         Trap::IndirectCallToNull => "indirect-call-to-null",
@@ -97,6 +99,21 @@ fn code_of(trap: Trap, error: &wasmtime::Error) -> &'static str {
         // The enum may grow with wasmtime; the text of the trap says which it was.
         _ => "trap",
     }
+}
+
+/// Most languages keep their stack in linear memory, where running out of it is an access
+/// below address 0. Bulk copies trap without an address; then a recursion has to tell.
+fn is_stack_overflow(error: &wasmtime::Error) -> bool {
+    match fault_address(error) {
+        Some(address) => address >= BELOW_ZERO,
+        None => error.downcast_ref::<WasmBacktrace>().is_some_and(is_recursion),
+    }
+}
+
+fn is_recursion(trace: &WasmBacktrace) -> bool {
+    let frames = trace.frames();
+    let times = |function| frames.iter().filter(|frame| frame.func_index() == function).count();
+    frames.iter().any(|frame| times(frame.func_index()) >= RECURSION_FRAMES)
 }
 
 fn without_backtrace(trap: Trap, error: &wasmtime::Error) -> String {
@@ -121,7 +138,8 @@ fn chain_says(error: &wasmtime::Error, words: &str) -> bool {
 
 /// The text of the last panic on stderr, or all last words when they are not Rust's.
 fn panic_text(last_words: &str) -> Option<String> {
-    let from = last_words.rfind(PANIC).map_or(0, |at| last_words[..at].rfind('\n').map_or(0, |line| line + 1));
+    let from =
+        last_words.rfind(PANIC).map_or(0, |at| last_words[..at].rfind('\n').map_or(0, |line| line + 1));
     let text = &last_words[from..];
     let text = text.find(PANIC_NOTE).map_or(text, |note| &text[..note]);
     let text = text.trim();

@@ -5,7 +5,12 @@ use crate::log::{LogLevel, LogLine, LogOrigin};
 use crate::state::State;
 
 impl Host for State {
-    fn write(&mut self, level: Level, message: String, fields: Vec<(String, String)>) -> wasmtime::Result<()> {
+    fn write(
+        &mut self,
+        level: Level,
+        message: String,
+        fields: Vec<(String, String)>,
+    ) -> wasmtime::Result<()> {
         self.handling("log.write")?;
         let level = match level {
             Level::Trace => LogLevel::Trace,

@@ -170,9 +170,10 @@ fn check_attribute(name: &str, value: &str) -> Result<(), Error> {
 fn check_delay(delay_ms: Option<u64>) -> Result<Option<Duration>, Error> {
     let delay = delay_ms.map(Duration::from_millis);
     match delay {
-        Some(delay) if delay > MAX_DELAY => {
-            Err(Error::Refused(format!("`delay-ms` is {} ms, and at most 366 days are allowed", delay.as_millis())))
-        }
+        Some(delay) if delay > MAX_DELAY => Err(Error::Refused(format!(
+            "`delay-ms` is {} ms, and at most 366 days are allowed",
+            delay.as_millis()
+        ))),
         Some(_) | None => Ok(delay),
     }
 }

@@ -13,7 +13,11 @@ use crate::stop::Stop;
 const FLOOD_FACTOR: u64 = 2;
 
 impl Host for State {
-    async fn execute(&mut self, statement: String, params: Vec<Value>) -> wasmtime::Result<Result<u64, Error>> {
+    async fn execute(
+        &mut self,
+        statement: String,
+        params: Vec<Value>,
+    ) -> wasmtime::Result<Result<u64, Error>> {
         if let Err(error) = self.admit("sql.execute", &statement)? {
             return Ok(Err(convert::sql_error(error)));
         }
@@ -24,12 +28,17 @@ impl Host for State {
         Ok(result.map_err(|error| self.noted(error)))
     }
 
-    async fn query(&mut self, statement: String, params: Vec<Value>) -> wasmtime::Result<Result<RowSet, Error>> {
+    async fn query(
+        &mut self,
+        statement: String,
+        params: Vec<Value>,
+    ) -> wasmtime::Result<Result<RowSet, Error>> {
         if let Err(error) = self.admit("sql.query", &statement)? {
             return Ok(Err(convert::sql_error(error)));
         }
         let params = params.into_iter().map(convert::value_in).collect();
-        let limits = ResultLimits { rows: self.facts.limits.result_rows, bytes: self.facts.limits.result_bytes };
+        let limits =
+            ResultLimits { rows: self.facts.limits.result_rows, bytes: self.facts.limits.result_bytes };
         let mut loan = self.lend();
         let result = loan.transaction().query(&statement, params, limits).await;
         loan.settled();

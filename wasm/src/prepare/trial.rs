@@ -36,7 +36,9 @@ pub(super) async fn trial(inner: &Inner, handler: &HandlerPre<State>) -> Result<
     let deadline = tokio::time::Instant::from_std(store.data().deadline());
     let ending = match tokio::time::timeout_at(deadline, handler.instantiate_async(&mut store)).await {
         Ok(Ok(_)) => return Ok(()),
-        Ok(Err(error)) if is_mismatch(&error, store.data()) => return Err(Reason::Mismatch(format!("{error:#}"))),
+        Ok(Err(error)) if is_mismatch(&error, store.data()) => {
+            return Err(Reason::Mismatch(format!("{error:#}")));
+        }
         Ok(Err(error)) => Ending::Broken(Stage::Instantiate, error),
         Err(_) => Ending::Elapsed,
     };

@@ -153,7 +153,10 @@ mod tests {
             Some(Reason::UnknownImport { name }) => name,
             other => panic!("{other:?}"),
         };
-        assert_eq!(name(import_reason("wasi:http/outgoing-handler@0.2.0")), "wasi:http/outgoing-handler@0.2.0");
+        assert_eq!(
+            name(import_reason("wasi:http/outgoing-handler@0.2.0")),
+            "wasi:http/outgoing-handler@0.2.0"
+        );
         assert_eq!(name(import_reason("wasi:cli/exit@0.3.0")), "wasi:cli/exit@0.3.0");
         assert_eq!(name(import_reason("run")), "run");
         assert!(matches!(import_reason("wonce:handler/sql@2.0.0"), Some(Reason::OtherContract { .. })));

@@ -104,7 +104,9 @@ async fn a_panic_over_a_serialization_failure_is_contention() {
 
 #[tokio::test]
 async fn after_a_lost_connection_nothing_the_guest_says_counts() {
-    for script in ["sql-then-done select lost", "sql-then-permanent select lost", "sql-then-panic select lost"] {
+    for script in
+        ["sql-then-done select lost", "sql-then-permanent select lost", "sql-then-panic select lost"]
+    {
         fails(script, FaultClass::Host, "connection-lost").await;
     }
 }

@@ -28,7 +28,8 @@ async fn the_time_is_the_transactions_and_a_uuid_is_stable_per_key_and_name() {
     let sandbox = sandbox();
     let prepared = sandbox.prepare(&guest()).await.unwrap();
     let mut answers = Vec::new();
-    for (script, key) in [("context a", "k1"), ("context a", "k1"), ("context b", "k1"), ("context a", "k2")] {
+    for (script, key) in [("context a", "k1"), ("context a", "k1"), ("context b", "k1"), ("context a", "k2")]
+    {
         let ended = invoke(&sandbox, &prepared, script, key, Limits::default()).await;
         answers.push(answer(&ended).to_owned());
     }
@@ -54,7 +55,10 @@ async fn settings_are_read_by_name() {
 async fn log_lines_keep_level_fields_and_origin() {
     let ended = run("log").await;
     let (written, printed) = (&ended.log[0], &ended.log[1]);
-    assert_eq!((written.level, written.origin, written.message.as_str()), (LogLevel::Warn, LogOrigin::Log, "hello"));
+    assert_eq!(
+        (written.level, written.origin, written.message.as_str()),
+        (LogLevel::Warn, LogOrigin::Log, "hello")
+    );
     assert_eq!(written.fields, [("n".to_owned(), "1".to_owned())]);
     assert_eq!((printed.origin, printed.message.as_str()), (LogOrigin::Stdout, "on stdout"));
 }

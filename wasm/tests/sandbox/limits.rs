@@ -15,7 +15,11 @@ fn short() -> Limits {
 fn assert_budget(ended: &Ended<Fake>, code: &str, key: &str) {
     let fault = fault(ended);
     assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Budget, code), "{}", fault.message);
-    assert!(fault.message.contains(key) && fault.message.contains("[handlers.payments]"), "{}", fault.message);
+    assert!(
+        fault.message.contains(key) && fault.message.contains("[handlers.payments]"),
+        "{}",
+        fault.message
+    );
 }
 
 #[tokio::test]
@@ -34,7 +38,8 @@ async fn an_endless_sleep_ends_at_the_deadline() {
 async fn a_looping_guest_lets_others_run_on_the_same_thread() {
     let sandbox = sandbox();
     let prepared = sandbox.prepare(&guest()).await.unwrap();
-    let looping = invoke(&sandbox, &prepared, "loop", "a", Limits { deadline: Duration::from_secs(30), ..short() });
+    let looping =
+        invoke(&sandbox, &prepared, "loop", "a", Limits { deadline: Duration::from_secs(30), ..short() });
     tokio::pin!(looping);
     // One thread: unless the loop gives way, the polite guest never gets its turn.
     tokio::select! {
@@ -108,9 +113,14 @@ async fn a_flood_of_stdout_is_bounded_and_does_not_break_the_guest() {
 #[tokio::test]
 async fn effects_over_their_number_or_bytes_are_refused() {
     let few = run_with("emit-until-refused billing", Limits { effects: 2, ..Limits::default() }).await;
-    assert!(answer(&few).starts_with("2 Error::Refused") && answer(&few).contains("limits.effects"), "{}", answer(&few));
+    assert!(
+        answer(&few).starts_with("2 Error::Refused") && answer(&few).contains("limits.effects"),
+        "{}",
+        answer(&few)
+    );
     assert_eq!((few.transaction.effects.len(), few.usage.effects), (2, 2));
-    let small = run_with("emit-until-refused billing", Limits { effect_bytes: 3_500, ..Limits::default() }).await;
+    let small =
+        run_with("emit-until-refused billing", Limits { effect_bytes: 3_500, ..Limits::default() }).await;
     assert!(answer(&small).starts_with("3 Error::Refused"), "{}", answer(&small));
 }
 
@@ -122,7 +132,10 @@ async fn more_calls_than_slots_wait_for_their_turn() {
     for number in 0..40 {
         let (sandbox, prepared) = (sandbox.clone(), prepared.clone());
         calls.spawn(async move {
-            sandbox.invoke(&prepared, call("sql select 1", &number.to_string()), Fake::default()).await.outcome
+            sandbox
+                .invoke(&prepared, call("sql select 1", &number.to_string()), Fake::default())
+                .await
+                .outcome
         });
     }
     for outcome in calls.join_all().await {

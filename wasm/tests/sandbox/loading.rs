@@ -43,7 +43,10 @@ async fn a_truncated_component_is_refused_wherever_it_is_cut() {
     let bytes = guest();
     for length in [10, bytes.len() / 2, bytes.len() - 1] {
         let (reasons, report) = refusal(&bytes[..length]).await;
-        assert!(matches!(reasons[..], [Reason::Malformed(_) | Reason::MissingExport { .. }]), "{length}: {report}");
+        assert!(
+            matches!(reasons[..], [Reason::Malformed(_) | Reason::MissingExport { .. }]),
+            "{length}: {report}"
+        );
     }
 }
 
@@ -59,7 +62,13 @@ async fn every_reason_is_in_one_report() {
     .await;
     assert_eq!(reasons.len(), 5, "{report}");
     assert_eq!(report.lines().count(), 6, "{report}");
-    for part in ["context@2.0.0", "metrics@1.1.0", "have no network", "`surprise`", "does not export `wonce:handler/events@1.0.0`"] {
+    for part in [
+        "context@2.0.0",
+        "metrics@1.1.0",
+        "have no network",
+        "`surprise`",
+        "does not export `wonce:handler/events@1.0.0`",
+    ] {
         assert!(report.contains(part), "no {part} in {report}");
     }
 }
@@ -73,8 +82,10 @@ async fn a_function_of_a_later_contract_is_named() {
             (export "wonce:handler/events@1.0.0" (instance $events)))"#,
     )
     .await;
-    let expected =
-        Reason::NewerFunction { interface: "wonce:handler/context@1.1.0".to_owned(), function: "tomorrow".to_owned() };
+    let expected = Reason::NewerFunction {
+        interface: "wonce:handler/context@1.1.0".to_owned(),
+        function: "tomorrow".to_owned(),
+    };
     assert_eq!(reasons, [expected], "{report}");
 }
 

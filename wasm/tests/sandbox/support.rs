@@ -53,7 +53,13 @@ pub async fn run_with(script: &str, limits: Limits) -> Ended<Fake> {
     invoke(&sandbox, &prepared, script, "order-1", limits).await
 }
 
-pub async fn invoke(sandbox: &Sandbox, prepared: &Prepared, script: &str, key: &str, limits: Limits) -> Ended<Fake> {
+pub async fn invoke(
+    sandbox: &Sandbox,
+    prepared: &Prepared,
+    script: &str,
+    key: &str,
+    limits: Limits,
+) -> Ended<Fake> {
     sandbox.invoke(prepared, Call { limits, ..call(script, key) }, Fake::default()).await
 }
 
@@ -117,7 +123,11 @@ impl Fake {
         self.statements.push(statement.to_owned());
         let word = statement.strip_prefix("select ").unwrap_or(statement);
         if let Some(sqlstate) = word.strip_prefix("fail_") {
-            let error = DbError { sqlstate: sqlstate.to_owned(), message: "as asked".to_owned(), ..DbError::default() };
+            let error = DbError {
+                sqlstate: sqlstate.to_owned(),
+                message: "as asked".to_owned(),
+                ..DbError::default()
+            };
             self.aborted = Some(error.clone());
             return Err(SqlError::Database(error));
         }
@@ -136,7 +146,12 @@ impl Transaction for Fake {
         self.run(statement).await.map(|()| 1)
     }
 
-    async fn query(&mut self, statement: &str, params: Vec<Value>, _: ResultLimits) -> Result<RowSet, SqlError> {
+    async fn query(
+        &mut self,
+        statement: &str,
+        params: Vec<Value>,
+        _: ResultLimits,
+    ) -> Result<RowSet, SqlError> {
         self.run(statement).await?;
         let column = Column { name: "c".to_owned(), type_name: "text".to_owned() };
         Ok(RowSet { columns: vec![column], rows: vec![params] })

@@ -49,7 +49,9 @@ pub fn run(command: &str, argument: &str, event: &Event, delivery: &Delivery) ->
             let _ = sql::execute("select fail_23505", &[]);
             answer(format!("{:?}", emit(argument, |_| {})))
         }
-        other => Err(Failure::Rejected(Fault { message: format!("no command {other:?}"), ..fault("unknown") })),
+        other => {
+            Err(Failure::Rejected(Fault { message: format!("no command {other:?}"), ..fault("unknown") }))
+        }
     }
 }
 
@@ -150,7 +152,8 @@ fn emit(sink: &str, change: impl FnOnce(&mut outbox::Effect)) -> Result<String, 
 }
 
 fn emit_bad(sink: &str) -> String {
-    let refused = |change: fn(&mut outbox::Effect)| matches!(emit(sink, change), Err(outbox::Error::Refused(_)));
+    let refused =
+        |change: fn(&mut outbox::Effect)| matches!(emit(sink, change), Err(outbox::Error::Refused(_)));
     let all = [
         refused(|effect| effect.type_.clear()),
         refused(|effect| effect.type_ = "x".repeat(257)),
