@@ -61,7 +61,8 @@ impl Send {
 
     fn options(self) -> Result<SendOptions, Error> {
         let name = SourceName::parse(self.source.clone());
-        let source = name.map_err(|e| Error::Host(format!("\"{}\" is no source's name: {e}", self.source)))?;
+        let source =
+            name.map_err(|e| Error::Host(format!("\"{}\" is no source's name: {e}", self.source)))?;
         let input = match (self.file, self.event_type) {
             (Some(file), _) => Input::Lines(origin(&file)),
             (None, event_type) => Input::One(OneEvent {
