@@ -107,9 +107,9 @@ impl Verb {
 /// Writes a document to stdout. A reader that went away (`| head`) is no error.
 fn print(text: &str) -> Result<Finding, Error> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
-    });
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
     match written.and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Stdout { reason: e.to_string() }),
         Ok(()) | Err(_) => Ok(Finding::Fine),

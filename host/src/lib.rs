@@ -4,8 +4,8 @@
 //! them from the [`config`]; [`cli`] is the command line.
 
 pub mod admin;
-pub mod config;
 pub mod cli;
+pub mod config;
 pub mod crash;
 pub mod pipeline;
 pub mod runtime;

@@ -176,13 +176,17 @@ impl Host {
         };
         self.flow.spawn("submitted", |stop| mover.run(stop));
         let sinks = settings::sinks(config).context("set up the sinks")?;
-        let relay = Relay::new(store.clone(), sinks, RelaySettings::for_host(self.boot), Arc::clone(&shared.relay));
+        let relay =
+            Relay::new(store.clone(), sinks, RelaySettings::for_host(self.boot), Arc::clone(&shared.relay));
         self.flow.spawn("relay", |stop| relay.run(stop));
 
         let handlers: Vec<Arc<Handler>> = deployed.handlers.into_iter().map(Arc::new).collect();
         let ids = handlers.iter().map(|handler| handler.access.id).collect();
-        let scout =
-            Scout { shared: Arc::clone(&shared), handlers: ids, poll_interval: config.dispatch.poll_interval };
+        let scout = Scout {
+            shared: Arc::clone(&shared),
+            handlers: ids,
+            poll_interval: config.dispatch.poll_interval,
+        };
         self.tidy.spawn("scout", |stop| scout.run(stop));
         let dispatch = Dispatch::new(Arc::clone(&shared), handlers);
         let drain = self.drain;
@@ -196,6 +200,8 @@ impl Host {
         self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
         let gauges = Gauges::new(store.clone());
         self.tidy.spawn("gauges", |stop| gauges.run(stop));
+        let rendered = metrics.clone();
+        self.tidy.spawn("metrics", |stop| rendered.run_upkeep(stop));
         doors.serve(&mut self.doors, config, intake, &shared, metrics);
         Ok(())
     }
@@ -215,7 +221,10 @@ impl Host {
         self.flow.stop(FLOW_STOP).await;
         self.tidy.stop(TIDY_STOP).await;
         if let Err(error) = self.store.record_clean_stop(self.boot).await {
-            tracing::warn!(error = error.explained(), "the clean stop could not be recorded; the next start begins on probation");
+            tracing::warn!(
+                error = error.explained(),
+                "the clean stop could not be recorded; the next start begins on probation"
+            );
         }
         self.database.stop(DATABASE_STOP).await;
         tracing::info!("wonce has stopped");

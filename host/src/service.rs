@@ -47,7 +47,11 @@ impl Services {
             match tokio::time::timeout(limit, &mut task).await {
                 Ok(ended) => report(name, ended),
                 Err(_) => {
-                    tracing::warn!(service = name, limit_ms = limit.as_millis(), "service did not stop in time and is cut off");
+                    tracing::warn!(
+                        service = name,
+                        limit_ms = limit.as_millis(),
+                        "service did not stop in time and is cut off"
+                    );
                     task.abort();
                 }
             }

@@ -16,8 +16,8 @@ pub mod due;
 pub mod error;
 pub mod gauges;
 mod guest;
-pub mod harden;
 pub mod handler_state;
+pub mod harden;
 pub mod host_boot;
 pub mod intake;
 pub mod invocation;
@@ -98,6 +98,8 @@ pub(crate) async fn writing<'a>(
 pub(crate) fn unknown_verdict(statement: &'static str, verdict: &str) -> Error {
     Error::Refused {
         attempt: statement.to_owned(),
-        reason: format!("the database answered \"{verdict}\", which this version does not know; run the version that migrated it"),
+        reason: format!(
+            "the database answered \"{verdict}\", which this version does not know; run the version that migrated it"
+        ),
     }
 }

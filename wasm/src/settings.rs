@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 /// How many invocations run at once when nobody says otherwise.
-pub const DEFAULT_SLOTS: u32 = 64;
+const DEFAULT_SLOTS: u32 = 64;
 /// The largest linear memory that any handler may be given, in bytes.
-pub const DEFAULT_MAX_MEMORY: usize = 256 << 20;
+const DEFAULT_MAX_MEMORY: usize = 256 << 20;
 
 /// The sandbox's settings.
 #[derive(Debug, Clone)]

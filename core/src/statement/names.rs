@@ -3,9 +3,8 @@
 //! the statement they stand: a mention is enough, so no syntax can hide a call.
 //!
 //! Revoked EXECUTE is the boundary; this list covers databases where that is not possible.
-//! Left open on purpose: `pg_sleep` (the deadline ends it), transaction-level advisory locks
-//! (the commit ends them), sequences (privileges), and functions of extensions that an
-//! operator installs, apart from those below.
+//! Left open on purpose: `pg_sleep` (the deadline ends it), sequences (privileges), and functions
+//! of extensions that an operator installs, apart from those below.
 
 use super::Denied;
 use super::scan::Token;
@@ -27,7 +26,7 @@ pub struct DeniedName {
 }
 
 const SESSION: &str = "it changes the session, which outlives the transaction: pass the value as a parameter";
-const LOCK: &str = "its lock outlives the transaction: use pg_advisory_xact_lock";
+const LOCK: &str = "advisory locks are numbers that all sessions share: lock a row with FOR UPDATE";
 const PEER: &str = "it reaches other sessions or the server: that is the operator's";
 const NOTIFY: &str = "a notification leaves past the outbox: emit an effect";
 const TEXT: &str = "it runs SQL given as text, past the check of statements: send that SQL as a statement";
@@ -49,9 +48,9 @@ pub const DENIED: &[DeniedName] = &[
     exact("set_config", SESSION),
     // A rule on this view turns UPDATE into set_config; reading goes with current_setting.
     exact("pg_settings", "updating it changes the session: read settings with current_setting"),
-    prefix("pg_advisory_lock", LOCK),
-    prefix("pg_try_advisory_lock", LOCK),
-    prefix("pg_advisory_unlock", LOCK),
+    // Transaction-level ones too: the host's own locks of ordering keys live in the same numbers.
+    prefix("pg_advisory_", LOCK),
+    prefix("pg_try_advisory_", LOCK),
     exact("pg_terminate_backend", PEER),
     exact("pg_cancel_backend", PEER),
     exact("pg_log_backend_memory_contexts", PEER),

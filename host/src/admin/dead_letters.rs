@@ -20,6 +20,7 @@ use super::request;
 use crate::store::action::By;
 use crate::store::dead_letter::Hindrance;
 use crate::store::view::dead_letter::Filter;
+use crate::telemetry::metrics;
 
 type Id = Result<Path<String>, PathRejection>;
 type Body = Result<Bytes, BytesRejection>;
@@ -62,6 +63,7 @@ pub(super) async fn replay(
         Err(Hindrance::Parked) => replay_parked(&state, id, new_key.as_ref(), &by).await?,
         Err(hindrance) => return Err(refuse(Verb::Replay, id, hindrance)),
     };
+    metrics::replays(1);
     Ok(Json(Replayed { id, deliveries }))
 }
 

@@ -10,7 +10,7 @@ use wonce_wasm::{LogLine, Usage};
 use super::dispatch::Shared;
 use super::handler::Handler;
 use super::invoke::{Ran, invoke};
-use super::probation::MAX_MARKS;
+use super::probation::{MAX_MARKS, Turn};
 use super::settle::{self, Next};
 use crate::crash;
 use crate::store::invocation::Claimed;
@@ -26,16 +26,21 @@ pub enum Delivered {
 }
 
 /// Takes one claimed delivery to its end.
-pub(super) async fn deliver(shared: &Shared, handler: &Handler, mut claimed: Claimed) -> Delivered {
+pub(super) async fn deliver(
+    shared: &Shared,
+    handler: &Handler,
+    mut claimed: Claimed,
+    probation: Option<&Turn>,
+) -> Delivered {
     crash::point("after-claim");
     if let Some(repeat) = claimed.delivery.repeat {
-        return settle::write(shared, handler, claimed, Settlement::Repeat(repeat), &LastRun::default()).await;
+        return settle::write(shared, handler, claimed, Settlement::Repeat(repeat), &LastRun::default())
+            .await;
     }
     if claimed.delivery.marks >= MAX_MARKS {
         return settle_outcome(shared, handler, not_run(claimed, crash_suspect()), Redos(u32::MAX)).await;
     }
-    let turn = shared.probation.turn().await;
-    if turn.is_some() {
+    if probation.is_some() {
         match shared.store.mark_crash(&handler.access, &claimed.delivery.delivery.key).await {
             Ok(marks) => claimed.delivery.marks = marks,
             Err(error) => {
@@ -44,9 +49,7 @@ pub(super) async fn deliver(shared: &Shared, handler: &Handler, mut claimed: Cla
             }
         }
     }
-    let delivered = run_until_settled(shared, handler, claimed).await;
-    drop(turn);
-    delivered
+    run_until_settled(shared, handler, claimed).await
 }
 
 /// Runs the guest, and again at once while it only lost a race for a lock.
@@ -79,7 +82,9 @@ fn crash_suspect() -> Fault {
     Fault::new(
         FaultClass::CrashSuspect,
         "crash-suspect",
-        &format!("a host or a database connection died {MAX_MARKS} times while this delivery ran; replay it once the cause is known"),
+        &format!(
+            "a host or a database connection died {MAX_MARKS} times while this delivery ran; replay it once the cause is known"
+        ),
     )
 }
 

@@ -18,7 +18,7 @@ use wonce_wasm::Sandbox;
 
 use super::deliver::{Delivered, deliver};
 use super::handler::Handler;
-use super::probation::Probation;
+use super::probation::{Probation, Turn as ProbationTurn};
 use super::scout::Vitals;
 use super::wake::Wake;
 use crate::store::Store;
@@ -133,6 +133,7 @@ enum Turn {
 }
 
 async fn turn(shared: &Shared, handler: &Handler) -> Turn {
+    let probation = shared.probation.turn().await;
     let started = tokio::time::Instant::now();
     let first_lane = FirstLane(rand::rng().random_range(0..LANES));
     let claimed = match shared.pool.claim(&handler.access, first_lane, handler.idle_limit()).await {
@@ -142,9 +143,12 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
     };
     metrics::claim(started.elapsed());
     shared.vitals.claimed();
+    if let Some(turn) = &probation {
+        shared.probation.claimed(turn);
+    }
     // There may be more: the next idle worker of this handler has a look.
     shared.wake.due(handler.access.id);
-    match guarded(shared, handler, claimed).await {
+    match guarded(shared, handler, claimed, probation.as_ref()).await {
         Delivered::Settled => Turn::Worked,
         Delivered::HostFault(reason) => Turn::HostFault(reason),
     }
@@ -152,13 +156,19 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
 
 /// A panic in the host is a bug of the host's, but it must not take a worker away, and a delivery
 /// that provokes it must not do so for ever: it gets a mark like any crash.
-async fn guarded(shared: &Shared, handler: &Handler, claimed: Claimed) -> Delivered {
+async fn guarded(
+    shared: &Shared,
+    handler: &Handler,
+    claimed: Claimed,
+    probation: Option<&ProbationTurn>,
+) -> Delivered {
     let key = claimed.delivery.delivery.key.clone();
-    match AssertUnwindSafe(Box::pin(deliver(shared, handler, claimed))).catch_unwind().await {
+    match AssertUnwindSafe(Box::pin(deliver(shared, handler, claimed, probation))).catch_unwind().await {
         Ok(delivered) => delivered,
         Err(_) => {
             let marked = shared.store.mark_crash(&handler.access, &key).await;
-            let marked = marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
+            let marked =
+                marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
             Delivered::HostFault(format!("the host panicked while delivery \"{key}\" ran ({marked})"))
         }
     }

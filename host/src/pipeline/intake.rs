@@ -19,6 +19,7 @@ use crate::store::Store;
 mod commit;
 pub(super) mod plan;
 mod queue;
+pub(in crate::pipeline) mod report;
 mod routes;
 
 use commit::Committer;
@@ -108,6 +109,7 @@ impl IntakeService {
 impl Door for Intake {
     async fn accept(&self, events: Vec<Event>) -> Result<Vec<EventReceipt>, NotAccepted> {
         let plans = self.plan(events)?;
+        plans.iter().filter(|plan| plan.is_empty()).for_each(|_| report::ignored());
         if plans.iter().all(Plan::is_empty) {
             return Ok(plans.iter().map(|_| EventReceipt::default()).collect());
         }

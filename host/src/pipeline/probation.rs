@@ -33,12 +33,23 @@ impl Probation {
         Self { claims_left: AtomicUsize::new(claims), one_at_a_time: Arc::default() }
     }
 
-    /// A turn to hold while the delivery runs, or `None` when probation is over.
-    pub async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
-        let left = self.claims_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-        match left {
-            Ok(_) => Some(Arc::clone(&self.one_at_a_time).lock_owned().await),
-            Err(_) => None,
+    /// Waits for this host's turn to claim, or `None` when probation is over. Asked before the
+    /// claim: nobody waits with an open transaction.
+    pub async fn turn(&self) -> Option<Turn> {
+        if self.claims_left.load(Ordering::Relaxed) == 0 {
+            return None;
         }
+        let turn = Arc::clone(&self.one_at_a_time).lock_owned().await;
+        (self.claims_left.load(Ordering::Relaxed) > 0).then_some(Turn(turn))
+    }
+
+    /// Counts a claim that was made in a turn.
+    pub fn claimed(&self, _turn: &Turn) {
+        // Only the holder of the turn counts, so this cannot go below zero.
+        self.claims_left.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+/// Held from before a claim to its settlement.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "held for its drop")] OwnedMutexGuard<()>);

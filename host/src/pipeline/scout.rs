@@ -84,7 +84,10 @@ impl Scout {
                 }
                 Err(error) if failing_since.is_none() => {
                     failing_since = Some(Instant::now());
-                    tracing::error!(error = error.explained(), "cannot look for due deliveries; will keep trying");
+                    tracing::error!(
+                        error = error.explained(),
+                        "cannot look for due deliveries; will keep trying"
+                    );
                 }
                 Err(_) => {}
             }

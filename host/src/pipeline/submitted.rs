@@ -10,9 +10,9 @@ use wonce_core::event::Event;
 use wonce_core::name::SourceName;
 use wonce_core::route::ParkReason;
 
-use super::intake::plan;
-use super::intake::{Routes, Unrouted};
+use super::intake::{Routes, Unrouted, plan, report};
 use super::wake::Wake;
+use crate::store::intake::Landed;
 use crate::store::submitted::{Fate, MoveLimits, Moved, SubmittedRow};
 use crate::store::{Error, Store};
 
@@ -85,9 +85,12 @@ impl SubmittedMover {
         let limits = MoveLimits { rows: MAX_ROWS, bytes: MAX_BYTES, event_bytes };
         match self.store.move_submitted(limits, decide).await? {
             Moved::NotOurs | Moved::Rows { count: 0, .. } => Ok(Look::Nothing),
-            Moved::Rows { count, parked, accepted } => {
-                tracing::debug!(rows = count, parked, "moved enqueued events");
-                for handler in BTreeSet::from_iter(accepted) {
+            Moved::Rows { count, parked, landed } => {
+                tracing::debug!(rows = count, parked = parked.len(), "moved enqueued events");
+                parked.into_iter().for_each(report::parked);
+                landed.iter().for_each(|(recipient, landed)| report::landed(recipient, *landed));
+                let accepted = landed.iter().filter(|(_, landed)| *landed == Landed::Accepted);
+                for handler in accepted.map(|(recipient, _)| recipient.id).collect::<BTreeSet<i64>>() {
                     self.wake.due(handler);
                 }
                 Ok(Look::Moved(count))

@@ -43,8 +43,13 @@ impl Upkeep {
         let round = tokio::time::timeout(Duration::from_secs(60), self.store.upkeep(&self.retentions)).await;
         match round {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(error = error.explained(), "a round of upkeep failed; the next one tries again"),
-            Err(_) => tracing::warn!("a round of upkeep took over 60 s and was given up; the next one tries again"),
+            Ok(Err(error)) => tracing::warn!(
+                error = error.explained(),
+                "a round of upkeep failed; the next one tries again"
+            ),
+            Err(_) => {
+                tracing::warn!("a round of upkeep took over 60 s and was given up; the next one tries again")
+            }
         }
     }
 }

@@ -26,7 +26,9 @@ impl Boot {
             None => LastEnd::Clean,
         };
         if last_end == LastEnd::Unclean {
-            tracing::warn!("the last run of this host did not end cleanly; its first claims run one at a time");
+            tracing::warn!(
+                "the last run of this host did not end cleanly; its first claims run one at a time"
+            );
         }
         let id = Uuid::new_v4();
         store.register_host(id, &host_name(config)).await?;

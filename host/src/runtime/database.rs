@@ -55,8 +55,10 @@ impl Database {
         }
         let open = self.store.open_doors().await.map_err(explained)?;
         if !open.is_empty() {
-            tracing::warn!(open = open.join("; "),
-                "this database leaves doors open to every role; only the statement guard keeps handlers from them. Revoke them from PUBLIC if nothing else needs them (docs/security.md)");
+            tracing::warn!(
+                open = open.join("; "),
+                "this database leaves doors open to every role; only the statement guard keeps handlers from them. Revoke them from PUBLIC if nothing else needs them (docs/security.md)"
+            );
         }
         Ok(())
     }

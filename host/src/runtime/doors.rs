@@ -32,13 +32,18 @@ pub(super) struct Doors {
 /// Binds both.
 pub(super) async fn bind(config: &Config) -> anyhow::Result<Doors> {
     let http = TcpListener::bind(config.http.listen).await.with_context(|| {
-        format!("cannot listen on {} for events; stop what listens there or change http.listen", config.http.listen)
+        format!(
+            "cannot listen on {} for events; stop what listens there or change http.listen",
+            config.http.listen
+        )
     })?;
     let (admin, admin_address) = match &config.admin.listen {
         AdminListen::Unix(path) => (AdminListener::Unix(bind_unix(path)?), None),
         AdminListen::Tcp(address) => {
             let listener = TcpListener::bind(address).await.with_context(|| {
-                format!("cannot listen on {address} for operators; stop what listens there or change admin.listen")
+                format!(
+                    "cannot listen on {address} for operators; stop what listens there or change admin.listen"
+                )
             })?;
             let bound = listener.local_addr()?;
             (AdminListener::Tcp(listener), Some(bound))
@@ -56,10 +61,12 @@ pub(super) async fn bind(config: &Config) -> anyhow::Result<Doors> {
 /// A socket file that a killed host left behind is taken over; one that answers is not.
 fn bind_unix(path: &Path) -> anyhow::Result<UnixListener> {
     if std::os::unix::net::UnixStream::connect(path).is_err() && path.exists() {
-        std::fs::remove_file(path).with_context(|| format!("cannot remove the stale socket \"{}\"", path.display()))?;
+        std::fs::remove_file(path)
+            .with_context(|| format!("cannot remove the stale socket \"{}\"", path.display()))?;
     }
-    let listener = UnixListener::bind(path)
-        .with_context(|| format!("cannot listen on \"{}\" for operators; change admin.socket", path.display()))?;
+    let listener = UnixListener::bind(path).with_context(|| {
+        format!("cannot listen on \"{}\" for operators; change admin.socket", path.display())
+    })?;
     let only_me = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(path, only_me)
         .with_context(|| format!("cannot protect the socket \"{}\"", path.display()))?;
@@ -81,7 +88,7 @@ impl Doors {
             settings: settings::admin(config, self.admin_address),
             readiness: Arc::new(ByVitals(Arc::clone(&shared.vitals))),
             metrics: Arc::new(move || metrics.render()),
-            parked: None,
+            parked: Some(Arc::new(intake.clone())),
         };
         let operators = admin::router(state);
         let events = http::router(Arc::new(intake), self.http_settings);

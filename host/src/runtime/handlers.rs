@@ -13,7 +13,9 @@ use wonce_wasm::Sandbox;
 use super::RunOptions;
 use super::database::{Database, explained};
 use super::settings;
-use crate::config::{Config, HandlerConfig, Isolation as Isolated, Retention as Keep, Start, SubscriptionConfig};
+use crate::config::{
+    Config, HandlerConfig, Isolation as Isolated, Retention as Keep, Start, SubscriptionConfig,
+};
 use crate::pipeline::handler::Handler;
 use crate::pipeline::intake::RoutedHandler;
 use crate::store::deploy::{DeploySpec, Deployed, FirstState, Isolation, Ordering, Rights, TableRight};
@@ -39,10 +41,9 @@ pub(super) async fn deploy_all(
     for handler in config.handlers.values() {
         let component = std::fs::read(&handler.component)
             .with_context(|| format!("read the component \"{}\"", handler.component.display()))?;
-        let prepared = sandbox
-            .prepare(&component)
-            .await
-            .with_context(|| format!("load handler \"{}\" from \"{}\"", handler.name, handler.component.display()))?;
+        let prepared = sandbox.prepare(&component).await.with_context(|| {
+            format!("load handler \"{}\" from \"{}\"", handler.name, handler.component.display())
+        })?;
         let spec = spec(config, options, handler, component, boot)?;
         let deployed = database.store.deploy(&spec, &database.invocation_url).await.map_err(explained)?;
         let id = deployed.access.id;
@@ -129,7 +130,8 @@ fn route(handler: &HandlerConfig) -> anyhow::Result<Route> {
 
 /// The configuration checked these texts; parsing them again cannot fail but for a bug.
 fn subscription(config: &SubscriptionConfig) -> anyhow::Result<Subscription> {
-    let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>();
+    let patterns =
+        |texts: &[String]| texts.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>();
     let rule = |texts: &[String]| (!texts.is_empty()).then(|| KeyRule::parse(texts)).transpose();
     Ok(Subscription {
         types: patterns(&config.types)?,

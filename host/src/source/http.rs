@@ -18,6 +18,7 @@ use wonce_core::name::SourceName;
 use super::problem::Refusal;
 use super::webhook::Webhook;
 use super::{Door, NotAccepted, Received};
+use crate::telemetry::metrics;
 
 mod body;
 mod decode;
@@ -75,16 +76,24 @@ pub fn router(door: Arc<dyn Door>, settings: HttpSettings) -> Router {
 
 async fn receive(State(entry): State<Arc<Entry>>, Path(source): Path<String>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    match entry.accept(source, request).await {
+    let via = match SourceName::parse(source) {
+        Ok(via) => via,
+        Err(error) => return not_a_source(&error).into_response(&path),
+    };
+    let response = match entry.accept(&via, request).await {
         Ok(response) => response,
         Err(refusal) => refusal.into_response(&path),
-    }
+    };
+    // A name that nothing was accepted under may be anything: it must not become a label.
+    let status = response.status();
+    let known = status.is_success() || status == StatusCode::CONFLICT;
+    metrics::http_request(known.then_some(&via), status.as_u16());
+    response
 }
 
 impl Entry {
-    async fn accept(&self, source: String, request: Request) -> Result<Response, Refusal> {
-        let via = SourceName::parse(source).map_err(|e| not_a_source(&e))?;
-        match self.read(&via, request).await? {
+    async fn accept(&self, via: &SourceName, request: Request) -> Result<Response, Refusal> {
+        match self.read(via, request).await? {
             Received::One(event) => {
                 let mut receipts = self.door.accept(vec![*event]).await?;
                 let receipt = receipts.pop().unwrap_or_default();

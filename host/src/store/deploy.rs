@@ -176,15 +176,8 @@ const ROLE_EXISTS: Sql = Sql {
     params: &[Type::TEXT],
 };
 
-pub(super) const STATEMENTS: &[&Sql] = &[
-    &CLUSTER_KEY,
-    &LOCK_HANDLER,
-    &CURRENT,
-    &UPSERT_HANDLER,
-    &INSERT_VERSION,
-    &RECORD_DEPLOY,
-    &ROLE_EXISTS,
-];
+pub(super) const STATEMENTS: &[&Sql] =
+    &[&CLUSTER_KEY, &LOCK_HANDLER, &CURRENT, &UPSERT_HANDLER, &INSERT_VERSION, &RECORD_DEPLOY, &ROLE_EXISTS];
 
 /// What a handler's role may call, and nothing else in the schema.
 const OPEN_FUNCTIONS: &str = "wonce.claim, wonce.emit, wonce.settle_done, wonce.settle_retry, \
@@ -261,7 +254,10 @@ impl Store {
             .await?;
         let id: i64 = row.get(0);
         let stored = INSERT_VERSION
-            .execute(&tx, &[&id, &digest.as_slice(), &spec.label, &spec.component, &spec.manifest, &spec.actor])
+            .execute(
+                &tx,
+                &[&id, &digest.as_slice(), &spec.label, &spec.component, &spec.manifest, &spec.actor],
+            )
             .await?;
         if stored > 0 {
             RECORD_DEPLOY.execute(&tx, &[&spec.actor, &name, &spec.label, &hex(&digest)]).await?;
@@ -294,7 +290,9 @@ async fn refuse_flip_flop(tx: &Transaction<'_>, spec: &DeploySpec, digest: [u8; 
 }
 
 async fn run_setup(tx: &Transaction<'_>, spec: &DeploySpec, script: &str) -> Result<(), Error> {
-    tx.batch_execute(script).await.map_err(|e| Error::Refused {
+    // An idempotent script says "already exists, skipping" for everything it finds.
+    let script = format!("SET LOCAL client_min_messages = warning; {script}");
+    tx.batch_execute(&script).await.map_err(|e| Error::Refused {
         attempt: format!("run the setup script of handler \"{}\"", spec.name),
         reason: super::error::root_cause(&e),
     })
@@ -319,7 +317,9 @@ async fn ensure_role(
         );
         tx.batch_execute(&create).await.map_err(|e| role_refused(attempt("create a login role"), e))?;
     }
-    tx.batch_execute(&grants(&spec.rights, &role)).await.map_err(|e| role_refused(attempt("grant rights"), e))?;
+    tx.batch_execute(&grants(&spec.rights, &role))
+        .await
+        .map_err(|e| role_refused(attempt("grant rights"), e))?;
     Ok((role, password))
 }
 

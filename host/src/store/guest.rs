@@ -10,10 +10,8 @@ use futures_util::TryStreamExt;
 use futures_util::pin_mut;
 use tokio_postgres::Statement;
 use wonce_core::effect::Effect;
-use wonce_core::fault::FaultClass;
 use wonce_core::name::Key;
 use wonce_core::sql::{Column, DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
-use wonce_core::sqlstate;
 
 use super::error::root_cause;
 use super::invocation::EMIT;
@@ -104,7 +102,8 @@ pub(super) async fn emit(
     traceparent: Option<String>,
     effect: Effect,
 ) -> Result<Reply, SqlError> {
-    let attributes: Vec<String> = effect.attributes.into_iter().flat_map(|(name, value)| [name, value]).collect();
+    let attributes: Vec<String> =
+        effect.attributes.into_iter().flat_map(|(name, value)| [name, value]).collect();
     let delay = effect.delay.unwrap_or(Duration::ZERO).as_secs_f64() * 1e6;
     let ordering_key = effect.ordering_key.as_ref().map(|k| k.as_str());
     connection
@@ -165,7 +164,7 @@ pub(super) fn refused(error: tokio_postgres::Error) -> SqlError {
             false => SqlError::Denied(format!("the driver refuses: {reason}")),
         };
     };
-    if sqlstate::class_of(db.code().code()) == FaultClass::Host {
+    if ends_the_session(db.code().code()) {
         return SqlError::ConnectionLost(db.message().to_owned());
     }
     SqlError::Database(DbError {
@@ -177,4 +176,10 @@ pub(super) fn refused(error: tokio_postgres::Error) -> SqlError {
         column: db.column().map(str::to_owned),
         constraint: db.constraint().map(str::to_owned),
     })
+}
+
+/// Connection exceptions (class 08), and the server or an administrator ending the session. A
+/// server out of resources (class 53) refuses the statement but keeps the session.
+fn ends_the_session(sqlstate: &str) -> bool {
+    sqlstate.starts_with("08") || sqlstate.starts_with("57P")
 }

@@ -16,8 +16,9 @@ const CLOSE: &str = "
         FOR f IN
             SELECT p.oid::regprocedure FROM pg_catalog.pg_proc p
             WHERE p.pronamespace = 'pg_catalog'::regnamespace
-              AND (p.proname IN ('pg_advisory_lock', 'pg_advisory_lock_shared', 'pg_try_advisory_lock',
-                                 'pg_try_advisory_lock_shared', 'pg_terminate_backend', 'pg_cancel_backend')
+              AND (p.proname IN ('pg_terminate_backend', 'pg_cancel_backend')
+                   OR p.proname LIKE 'pg\\_advisory\\_%' AND p.proname <> 'pg_advisory_unlock_all'
+                   OR p.proname LIKE 'pg\\_try\\_advisory\\_%'
                    OR p.proname LIKE 'lo\\_%')
         LOOP
             EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f);

@@ -36,8 +36,18 @@ pub(super) const EMIT: Sql = Sql {
     name: "plan an effect",
     text: "SELECT wonce.emit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 * interval '1 microsecond')",
     params: &[
-        Type::INT8, Type::BYTEA, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT,
-        Type::TEXT, Type::TEXT_ARRAY, Type::BYTEA, Type::TEXT, Type::FLOAT8,
+        Type::INT8,
+        Type::BYTEA,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT_ARRAY,
+        Type::BYTEA,
+        Type::TEXT,
+        Type::FLOAT8,
     ],
 };
 /// Prepared on every invocation connection when it is opened.
@@ -183,7 +193,8 @@ impl ClaimedDelivery {
             .map(OrderingKey::parse)
             .transpose()
             .map_err(|e| broken("ordering key", e.to_string()))?;
-        let via = SourceName::parse(row.get::<_, String>("via")).map_err(|e| broken("source", e.to_string()))?;
+        let via =
+            SourceName::parse(row.get::<_, String>("via")).map_err(|e| broken("source", e.to_string()))?;
         let extensions: Vec<String> = row.get("extensions");
         let event = Event {
             via,
@@ -195,10 +206,7 @@ impl ClaimedDelivery {
             content_type: row.get("content_type"),
             data_schema: row.get("data_schema"),
             traceparent: row.get("traceparent"),
-            extensions: extensions
-                .chunks_exact(2)
-                .map(|pair| (pair[0].clone(), pair[1].clone()))
-                .collect(),
+            extensions: extensions.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
             data: row.get("data"),
         };
         let repeat = match row.get::<_, Option<&str>>("repeat") {
@@ -324,10 +332,7 @@ impl OpenTransaction {
         }
     }
 
-    async fn answer(
-        &mut self,
-        work: BoxFuture<'static, Result<Reply, SqlError>>,
-    ) -> Result<Reply, SqlError> {
+    async fn answer(&mut self, work: BoxFuture<'static, Result<Reply, SqlError>>) -> Result<Reply, SqlError> {
         if self.aborted.is_some() {
             return Err(SqlError::Aborted);
         }

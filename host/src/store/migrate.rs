@@ -77,6 +77,7 @@ const RECORD: Sql = Sql {
 };
 /// The runner's own table; everything else is in the files.
 const BOOTSTRAP: &str = "
+    SET LOCAL client_min_messages = warning;
     CREATE SCHEMA IF NOT EXISTS wonce;
     CREATE TABLE IF NOT EXISTS wonce.migration (
         number     integer     PRIMARY KEY,

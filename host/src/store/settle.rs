@@ -26,7 +26,14 @@ pub(super) const DONE: Sql = Sql {
     name: "settle a delivery as done",
     text: "SELECT wonce.settle_done($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     params: &[
-        Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::TEXT, Type::BYTEA,
+        Type::INT8,
+        Type::BYTEA,
+        Type::INT8,
+        Type::INT4,
+        Type::INT4,
+        Type::TEXT,
+        Type::TEXT,
+        Type::BYTEA,
         Type::INT4,
     ],
 };
@@ -35,25 +42,50 @@ pub(super) const RETRY: Sql = Sql {
     text: "SELECT wonce.settle_retry($1, $2, $3, $4, $5, $6, $7 * interval '1 microsecond', $8, $9, $10, $11, \
            $12, $13, $14, $15)",
     params: &[
-        Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::FLOAT8, Type::TEXT,
-        Type::TEXT, Type::TEXT, Type::INT8, Type::BYTEA, Type::UUID, Type::TEXT, Type::INT4,
+        Type::INT8,
+        Type::BYTEA,
+        Type::INT8,
+        Type::INT4,
+        Type::INT4,
+        Type::TEXT,
+        Type::FLOAT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT8,
+        Type::BYTEA,
+        Type::UUID,
+        Type::TEXT,
+        Type::INT4,
     ],
 };
 pub(super) const DEAD: Sql = Sql {
     name: "settle a delivery as dead",
     text: "SELECT wonce.settle_dead($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
     params: &[
-        Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::TEXT, Type::TEXT,
-        Type::TEXT, Type::TEXT, Type::INT8, Type::BYTEA, Type::UUID, Type::TEXT, Type::INT4, Type::TEXT,
+        Type::INT8,
+        Type::BYTEA,
+        Type::INT8,
+        Type::INT4,
+        Type::INT4,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT8,
+        Type::BYTEA,
+        Type::UUID,
+        Type::TEXT,
+        Type::INT4,
+        Type::TEXT,
         Type::TEXT,
     ],
 };
 pub(super) const REPEAT: Sql = Sql {
     name: "settle a late repeat",
     text: "SELECT wonce.settle_repeat($1, $2, $3, $4, $5, $6, $7)",
-    params: &[
-        Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::TEXT,
-    ],
+    params: &[Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::TEXT],
 };
 
 /// How a delivery ends this time.
@@ -111,7 +143,9 @@ impl Claimed {
         );
         let connection = transaction.lease.connection();
         let statement = connection.bookkeeping(settlement.statement());
-        let settled = bounded(on_connection(&connection.client, statement, &call)).await.unwrap_or_else(|| Settled::Lost("the commit was not answered".to_owned()));
+        let settled = bounded(on_connection(&connection.client, statement, &call))
+            .await
+            .unwrap_or_else(|| Settled::Lost("the commit was not answered".to_owned()));
         match settled {
             Settled::Committed => transaction.lease.give_back(),
             // Closing is the surest way to leave nothing behind.
@@ -184,7 +218,9 @@ fn failed(error: tokio_postgres::Error) -> Settled {
         SqlError::ConnectionLost(reason) | SqlError::Denied(reason) | SqlError::Parameter(_, reason) => {
             Settled::Lost(reason)
         }
-        SqlError::Aborted | SqlError::LimitExceeded(_) => Settled::Lost("the transaction was aborted".to_owned()),
+        SqlError::Aborted | SqlError::LimitExceeded(_) => {
+            Settled::Lost("the transaction was aborted".to_owned())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
 use wonce_core::route::ParkReason;
 
-use super::intake::{Arrival, Landed, accept_in, park_fingerprint};
+use super::intake::{Arrival, Landed, Recipient, accept_in, park_fingerprint};
 use super::sql::Sql;
 use super::{Error, Store, begin};
 
@@ -93,9 +93,10 @@ pub enum Moved {
     NotOurs,
     Rows {
         count: usize,
-        parked: usize,
-        /// Handlers that got deliveries, repeated ones included.
-        accepted: Vec<i64>,
+        /// One entry per parked row, or handler's share of one.
+        parked: Vec<ParkReason>,
+        /// What every delivery came to.
+        landed: Vec<(Recipient, Landed)>,
     },
 }
 
@@ -117,15 +118,17 @@ impl Store {
         let rows = TAKE.query(&tx, &[&limits.rows, &limits.bytes, &limits.event_bytes]).await?;
         let taken: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
         if taken.is_empty() {
-            return Ok(Moved::Rows { count: 0, parked: 0, accepted: Vec::new() });
+            return Ok(Moved::Rows { count: 0, parked: Vec::new(), landed: Vec::new() });
         }
         let (arrivals, mut parked) = sort_out(&rows, limits, &decide);
-        let accepted = accept_or_park(&mut tx, &arrivals, &mut parked).await?;
+        let landed = accept_or_park(&mut tx, &arrivals, &mut parked).await?;
         park_rows(&tx, &parked).await?;
         REMOVE.execute(&tx, &[&taken]).await?;
         let attempt = "commit moved events";
         tx.commit().await.map_err(|source| Error::Statement { attempt, source })?;
-        Ok(Moved::Rows { count: taken.len(), parked: parked.len(), accepted })
+        let shares = arrivals.iter().flat_map(|(_, arrival)| &arrival.parked).map(|parked| parked.reason);
+        let parked = parked.iter().map(|row| row.reason).chain(shares).collect();
+        Ok(Moved::Rows { count: taken.len(), parked, landed })
     }
 }
 
@@ -180,17 +183,17 @@ async fn accept_or_park(
     tx: &mut Transaction<'_>,
     arrivals: &[(i64, Arrival)],
     parked: &mut Vec<ParkedRow>,
-) -> Result<Vec<i64>, Error> {
+) -> Result<Vec<(Recipient, Landed)>, Error> {
     let all: Vec<&Arrival> = arrivals.iter().map(|(_, arrival)| arrival).collect();
     match in_savepoint(tx, &all).await {
-        Ok(accepted) => return Ok(accepted),
+        Ok(landed) => return Ok(landed),
         Err(error) if !is_the_rows_fault(&error) => return Err(error),
         Err(_) => {}
     }
-    let mut accepted = Vec::new();
+    let mut landed = Vec::new();
     for (id, arrival) in arrivals {
         match in_savepoint(tx, &[arrival]).await {
-            Ok(handlers) => accepted.extend(handlers),
+            Ok(more) => landed.extend(more),
             Err(error) if !is_the_rows_fault(&error) => return Err(error),
             Err(error) => {
                 let message = format!("the database refused the event: {}", error.explained());
@@ -198,7 +201,7 @@ async fn accept_or_park(
             }
         }
     }
-    Ok(accepted)
+    Ok(landed)
 }
 
 /// A deadlock or an outage passes; the same rows may go through next time.
@@ -206,14 +209,16 @@ fn is_the_rows_fault(error: &Error) -> bool {
     !error.is_outage() && !error.is_contention()
 }
 
-async fn in_savepoint(tx: &mut Transaction<'_>, arrivals: &[&Arrival]) -> Result<Vec<i64>, Error> {
+async fn in_savepoint(
+    tx: &mut Transaction<'_>,
+    arrivals: &[&Arrival],
+) -> Result<Vec<(Recipient, Landed)>, Error> {
     let failed = |attempt| move |source| Error::Statement { attempt, source };
     let savepoint = tx.transaction().await.map_err(failed("begin a part of the move"))?;
     let landed = accept_in(&savepoint, arrivals).await?;
     savepoint.commit().await.map_err(failed("end a part of the move"))?;
     let deliveries = arrivals.iter().flat_map(|arrival| &arrival.deliveries).zip(landed.iter().flatten());
-    let accepted = deliveries.filter(|(_, landed)| **landed == Landed::Accepted);
-    Ok(accepted.map(|(delivery, _)| delivery.recipient.id).collect())
+    Ok(deliveries.map(|(delivery, landed)| (delivery.recipient.clone(), *landed)).collect())
 }
 
 async fn park_rows(tx: &Transaction<'_>, parked: &[ParkedRow]) -> Result<(), Error> {

@@ -108,10 +108,10 @@ pub fn log_line_dropped() {
     counter!(names::LOG_LINES_DROPPED.name).increment(1);
 }
 
-/// An answered request of an HTTP source.
-pub fn http_request(source: &SourceName, status: u16) {
-    counter!(names::HTTP_REQUESTS.name, "source" => source.to_string(), "status" => status.to_string())
-        .increment(1);
+/// An answered request of an HTTP source; none for one that nothing was accepted under.
+pub fn http_request(source: Option<&SourceName>, status: u16) {
+    let source = source.map_or_else(|| "other".to_owned(), ToString::to_string);
+    counter!(names::HTTP_REQUESTS.name, "source" => source, "status" => status.to_string()).increment(1);
 }
 
 /// The wait for a database connection.

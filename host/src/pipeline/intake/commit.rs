@@ -10,6 +10,7 @@ use wonce_api::receipt::{DeliveryReceipt, EventReceipt, Verdict};
 
 use super::plan::Plan;
 use super::queue::{Queue, Submission};
+use super::report;
 use crate::pipeline::wake::Wake;
 use crate::source::NotAccepted;
 use crate::store::intake::{Landed, NewDelivery, NewParked};
@@ -93,6 +94,7 @@ impl Committer {
         let answer = match outcome {
             Ok(landed) => {
                 self.wake_handlers(&submission.plans, &landed);
+                count(&submission.plans, &landed);
                 Ok(submission.plans.iter().zip(&landed).map(|(plan, landed)| receipt(plan, landed)).collect())
             }
             Err(error) if error.is_outage() || error.is_contention() => {
@@ -115,6 +117,13 @@ impl Committer {
         for handler in handlers {
             self.wake.due(handler);
         }
+    }
+}
+
+fn count(plans: &[Plan], landed: &[Vec<Landed>]) {
+    for (plan, landed) in plans.iter().zip(landed) {
+        plan.deliveries.iter().zip(landed).for_each(|(d, landed)| report::landed(&d.recipient, *landed));
+        plan.parked.iter().for_each(|parked| report::parked(parked.reason));
     }
 }
 

@@ -59,14 +59,34 @@ pub(super) fn settled(
             metrics::retry(&handler.name, fault.class);
             let retry_ms = millis(*after);
             let (code, error) = (&fault.code, &fault.message);
-            say!(warn, handler, claimed, fault.class.as_str(), wall, code, error, retry_ms, "attempt failed, will retry");
+            say!(
+                warn,
+                handler,
+                claimed,
+                fault.class.as_str(),
+                wall,
+                code,
+                error,
+                retry_ms,
+                "attempt failed, will retry"
+            );
         }
         Settlement::Dead { fault, reason, fingerprint } => {
             count_fault(handler, fault, guest);
             metrics::dead(&handler.name, *reason);
             let (code, error, reason) = (&fault.code, &fault.message, reason.as_str());
-            say!(error, handler, claimed, fault.class.as_str(), wall, code, error, reason, fingerprint,
-                 "delivery is dead: study it with `wonce dead list`");
+            say!(
+                error,
+                handler,
+                claimed,
+                fault.class.as_str(),
+                wall,
+                code,
+                error,
+                reason,
+                fingerprint,
+                "delivery is dead: study it with `wonce dead list`"
+            );
         }
         Settlement::Repeat(Repeat::Duplicate) => {
             metrics::duplicates(&handler.name, Found::Late, 1);
@@ -75,29 +95,60 @@ pub(super) fn settled(
         Settlement::Repeat(Repeat::KeyConflict) => {
             metrics::duplicates(&handler.name, Found::Late, 1);
             metrics::key_conflict();
-            say!(warn, handler, claimed, "", wall, "late key conflict: another payload was handled under this key");
+            say!(
+                warn,
+                handler,
+                claimed,
+                "",
+                wall,
+                "late key conflict: another payload was handled under this key"
+            );
         }
     }
 }
 
 /// Reports a settlement that somebody else was faster with.
 pub(super) fn overtaken(handler: &Handler, claimed: &ClaimedDelivery) {
-    say!(info, handler, claimed, "", Duration::ZERO, "delivery was settled or moved by somebody else; rolled back");
+    say!(
+        info,
+        handler,
+        claimed,
+        "",
+        Duration::ZERO,
+        "delivery was settled or moved by somebody else; rolled back"
+    );
 }
 
 /// Reports a run that lost a race for a lock and starts over.
 pub(super) fn redone(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
     metrics::fault(&handler.name, fault.class);
     let (code, error) = (&fault.code, &fault.message);
-    say!(debug, handler, claimed, fault.class.as_str(), Duration::ZERO, code, error, "contention, redoing at once");
+    say!(
+        debug,
+        handler,
+        claimed,
+        fault.class.as_str(),
+        Duration::ZERO,
+        code,
+        error,
+        "contention, redoing at once"
+    );
 }
 
 /// Reports a delivery that goes back untouched because the host failed.
 pub(super) fn released(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
     metrics::fault(&handler.name, FaultClass::Host);
     let (code, error) = (&fault.code, &fault.message);
-    say!(warn, handler, claimed, fault.class.as_str(), Duration::ZERO, code, error,
-         "the host could not finish this delivery; it stays pending and no attempt is counted");
+    say!(
+        warn,
+        handler,
+        claimed,
+        fault.class.as_str(),
+        Duration::ZERO,
+        code,
+        error,
+        "the host could not finish this delivery; it stays pending and no attempt is counted"
+    );
 }
 
 /// Writes the guest's own log lines.

@@ -133,9 +133,7 @@ fn float(v: f64, ty: &Type, got: &str) -> Result<Encoded, String> {
 fn timestamp(at: Micros) -> Result<Encoded, String> {
     let wire = match at.0 {
         i64::MIN | i64::MAX => at.0,
-        micros => {
-            micros.checked_sub(POSTGRES_EPOCH_MICROS).ok_or("the time is out of Postgres' range")?
-        }
+        micros => micros.checked_sub(POSTGRES_EPOCH_MICROS).ok_or("the time is out of Postgres' range")?,
     };
     Ok(Encoded::Binary(wire.to_be_bytes().to_vec()))
 }
@@ -162,8 +160,5 @@ fn is_json(ty: &Type) -> bool {
 }
 
 fn is_number(ty: &Type) -> bool {
-    matches!(
-        *ty,
-        Type::NUMERIC | Type::FLOAT4 | Type::FLOAT8 | Type::INT2 | Type::INT4 | Type::INT8
-    )
+    matches!(*ty, Type::NUMERIC | Type::FLOAT4 | Type::FLOAT8 | Type::INT2 | Type::INT4 | Type::INT8)
 }

@@ -1,0 +1,37 @@
+# `make demo` and `make test` are all that a newcomer needs; both install or name what is missing.
+
+SHELL := /bin/bash
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_TARGET_DIR
+PLUGINS := $(CARGO_TARGET_DIR)/plugins
+
+.PHONY: help setup plugins build demo test lint soak
+
+help: ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+setup: ## check for what is needed, and install it or print the command
+	@scripts/setup
+
+plugins: setup ## build the example handlers as WebAssembly components
+	@CARGO_TARGET_DIR=$(PLUGINS) plugins/build.sh --all
+
+build: setup ## build the host for use: target/release/wonce
+	cargo build --release -p wonce-host
+
+demo: build plugins ## one command: a host, its handlers, a stream of troublesome events, the proof
+	@scripts/demo
+
+test: plugins ## every test, on a Postgres that the run starts itself
+	cargo build --workspace --all-targets
+	$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --no-fail-fast
+	cd plugins && CARGO_TARGET_DIR=$(PLUGINS) cargo test --workspace
+
+lint: ## formatting, clippy and documentation, as CI checks them
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cd plugins && cargo fmt --all --check && CARGO_TARGET_DIR=$(PLUGINS) cargo clippy --workspace --all-targets -- -D warnings
+
+soak: plugins ## the long runs: many kills over many events
+	cargo build --workspace --all-targets
+	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo test -p wonce-tests --release -- --nocapture soak
