@@ -107,15 +107,18 @@ mod tests {
 
     #[test]
     fn an_address_is_a_url_or_a_socket() {
-        assert_eq!(parse("unix:/run/wonce.sock").unwrap().to_string(), "unix:/run/wonce.sock");
-        assert_eq!(parse("unix:///run/wonce.sock").unwrap(), Address::Unix("/run/wonce.sock".into()));
-        assert_eq!(parse("http://10.0.0.1:9").unwrap().to_string(), "http://10.0.0.1:9");
+        assert_eq!(parse("unix:/run/wonce.sock").expect("it works").to_string(), "unix:/run/wonce.sock");
+        assert_eq!(
+            parse("unix:///run/wonce.sock").expect("it works"),
+            Address::Unix("/run/wonce.sock".into())
+        );
+        assert_eq!(parse("http://10.0.0.1:9").expect("it works").to_string(), "http://10.0.0.1:9");
     }
 
     #[test]
     fn what_is_no_address_is_refused_with_the_next_step() {
         for text in ["", "localhost:8081", "ftp://x", "unix:"] {
-            let error = parse(text).unwrap_err().to_string();
+            let error = parse(text).expect_err("refused").to_string();
             assert!(error.contains("write http://HOST:PORT"), "{text}: {error}");
         }
     }
@@ -123,17 +126,17 @@ mod tests {
     #[test]
     fn the_configuration_file_names_the_door() {
         let folder = std::env::temp_dir().join(format!("wonce-connect-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&folder).expect("it works");
         let file = folder.join("wonce.toml");
-        std::fs::write(&file, "[admin]\nlisten = \"127.0.0.1:9001\"\n").unwrap();
-        assert_eq!(configured(&file).unwrap().unwrap(), "http://127.0.0.1:9001");
-        std::fs::write(&file, "[admin]\nsocket = \"/run/w.sock\"\n").unwrap();
-        assert_eq!(configured(&file).unwrap().unwrap(), "unix:/run/w.sock");
-        std::fs::write(&file, "[http]\n").unwrap();
-        assert_eq!(configured(&file).unwrap(), None);
-        std::fs::write(&file, "[admin\n").unwrap();
-        assert!(configured(&file).unwrap_err().to_string().contains("mend it"));
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(configured(&file).unwrap(), None);
+        std::fs::write(&file, "[admin]\nlisten = \"127.0.0.1:9001\"\n").expect("it works");
+        assert_eq!(configured(&file).expect("it works").expect("it works"), "http://127.0.0.1:9001");
+        std::fs::write(&file, "[admin]\nsocket = \"/run/w.sock\"\n").expect("it works");
+        assert_eq!(configured(&file).expect("it works").expect("it works"), "unix:/run/w.sock");
+        std::fs::write(&file, "[http]\n").expect("it works");
+        assert_eq!(configured(&file).expect("it works"), None);
+        std::fs::write(&file, "[admin\n").expect("it works");
+        assert!(configured(&file).expect_err("refused").to_string().contains("mend it"));
+        std::fs::remove_dir_all(&folder).expect("it works");
+        assert_eq!(configured(&file).expect("it works"), None);
     }
 }

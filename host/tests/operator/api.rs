@@ -19,7 +19,7 @@ use wonce_host::admin::{
 
 use crate::world::World;
 
-pub struct Always(pub Ready);
+pub(crate) struct Always(pub(crate) Ready);
 
 #[async_trait]
 impl Readiness for Always {
@@ -28,7 +28,7 @@ impl Readiness for Always {
     }
 }
 
-pub fn state(world: &World, token: Option<&str>) -> AdminState {
+pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
     AdminState {
         store: world.store.clone(),
         settings: AdminSettings {
@@ -44,8 +44,11 @@ pub fn state(world: &World, token: Option<&str>) -> AdminState {
 async fn ask(router: &Router, request: Request<Body>) -> (StatusCode, String, Value) {
     let response = router.clone().oneshot(request).await.expect("infallible");
     let status = response.status();
-    let kind =
-        response.headers().get("content-type").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
+    let kind = response
+        .headers()
+        .get("content-type")
+        .map(|v| v.to_str().expect("it works").to_owned())
+        .unwrap_or_default();
     let bytes = response.into_body().collect().await.expect("a body").to_bytes();
     (status, kind, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
@@ -96,12 +99,13 @@ async fn with_a_token_only_its_bearer_comes_in() {
 async fn web_pages_stay_outside() {
     let world = World::new().await;
     let router = router(state(&world, None));
-    let rebound = Request::get("/v1/status").header("host", "evil.example").body(Body::empty()).unwrap();
+    let rebound =
+        Request::get("/v1/status").header("host", "evil.example").body(Body::empty()).expect("it works");
     refused(&router, rebound, 403, "unknown-host", "evil.example").await;
-    let nameless = Request::get("/v1/status").body(Body::empty()).unwrap();
+    let nameless = Request::get("/v1/status").body(Body::empty()).expect("it works");
     refused(&router, nameless, 403, "unknown-host", "localhost").await;
     let form = Request::post("/v1/handlers/pay/pause").header("host", "localhost");
-    let form = form.header("content-type", "text/plain").body(Body::from("{}")).unwrap();
+    let form = form.header("content-type", "text/plain").body(Body::from("{}")).expect("it works");
     refused(&router, form, 415, "not-json", "content-type").await;
     world.close().await;
 }
@@ -173,7 +177,7 @@ async fn a_page_of_dead_letters_leads_to_the_next() {
     }
     let router = router(state(&world, None));
     let (_, _, first) = ask(&router, get("/v1/dead-letters?limit=2")).await;
-    assert_eq!(first["dead_letters"].as_array().unwrap().len(), 2);
+    assert_eq!(first["dead_letters"].as_array().expect("it works").len(), 2);
     let before = first["next_before"].to_string();
     let (_, _, last) = ask(&router, get(&format!("/v1/dead-letters?limit=2&before={before}"))).await;
     assert_eq!((last["dead_letters"][0]["key"].as_str(), last["next_before"].is_null()), (Some("a"), true));
@@ -202,8 +206,8 @@ async fn a_parked_event_is_replayed_by_the_intake_only() {
                 VALUES ('parked', 'unroutable', 'c', 'm', 'f', now(), now(), now(), 'web', $1, 's', 't', now(), 'x')
                 RETURNING id";
     let client = world.client().await;
-    let known: i64 = client.query_one(park, &[&Some("e-1")]).await.unwrap().get(0);
-    let nameless: i64 = client.query_one(park, &[&None::<&str>]).await.unwrap().get(0);
+    let known: i64 = client.query_one(park, &[&Some("e-1")]).await.expect("it works").get(0);
+    let nameless: i64 = client.query_one(park, &[&None::<&str>]).await.expect("it works").get(0);
     let path = |id: i64| format!("/v1/dead-letters/{id}/replay");
     let alone = router(state(&world, None));
     refused(&alone, post(&path(known), "{}"), 409, "parked", "routed anew").await;

@@ -31,7 +31,7 @@ async fn the_books_hold_through_every_standing() {
     world.dies(pay, "c").await;
     world.dies(pay, "d").await;
     let letter = world.letter("d", "delivery").await;
-    world.store.discard(letter, &by()).await.unwrap().unwrap();
+    world.store.discard(letter, &by()).await.expect("it works").expect("it works");
 
     let books = world.holding().await;
     assert_eq!((books.accepted, books.pending, books.done), (4, 1, 1));
@@ -47,7 +47,7 @@ async fn a_lost_delivery_is_found() {
     let world = World::new().await;
     let pay = world.handler("pay", "unordered").await;
     world.accept(pay, "a", None, b"{}").await;
-    world.client().await.batch_execute("DELETE FROM wonce.inbox").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.inbox").await.expect("it works");
     let verification = world.verify().await;
     assert!(!verification.holds);
     assert_eq!(verification.handlers[0].difference, -1);
@@ -59,7 +59,7 @@ async fn a_forged_delivery_is_found() {
     let world = World::new().await;
     let pay = world.handler("pay", "unordered").await;
     world.accept(pay, "a", None, b"{}").await;
-    world.client().await.batch_execute("DELETE FROM wonce.tally").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.tally").await.expect("it works");
     assert_eq!(world.verify().await.handlers[0].difference, 1);
     world.close().await;
 }
@@ -70,7 +70,7 @@ async fn a_dead_letter_that_vanished_is_found() {
     let pay = world.handler("pay", "unordered").await;
     world.accept(pay, "a", None, b"{}").await;
     world.dies(pay, "a").await;
-    world.client().await.batch_execute("DELETE FROM wonce.dead_letter").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.dead_letter").await.expect("it works");
     let verification = world.verify().await;
     assert!(!verification.holds);
     assert!(verification.handlers[0].findings[0].contains("have no open dead letter"));
@@ -86,7 +86,7 @@ async fn an_effect_of_another_transaction_is_found() {
     world.holding().await;
     let forge = "INSERT INTO wonce.outbox (handler_id, key, sink, dedup_key, effect_type, data, due_at)
                  SELECT handler_id, key, sink, 'other', effect_type, data, due_at FROM wonce.outbox";
-    world.client().await.batch_execute(forge).await.unwrap();
+    world.client().await.batch_execute(forge).await.expect("it works");
     let verification = world.verify().await;
     assert!(!verification.holds);
     assert!(verification.handlers[0].findings[0].starts_with("1 effects were not committed"));
@@ -98,7 +98,7 @@ async fn an_ordered_delivery_without_its_lane_is_found() {
     let world = World::new().await;
     let pay = world.handler("pay", "ordered").await;
     world.accept(pay, "a", Some("o-1"), b"{}").await;
-    world.client().await.batch_execute("DELETE FROM wonce.lane").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.lane").await.expect("it works");
     assert!(world.verify().await.handlers[0].findings[0].contains("a lane that does not exist"));
     world.close().await;
 }
@@ -111,7 +111,7 @@ async fn rows_of_a_handler_that_is_gone_still_count() {
         .await
         .batch_execute("INSERT INTO wonce.tally (handler_id, accepted) VALUES (99, 1)")
         .await
-        .unwrap();
+        .expect("it works");
     let verification = world.verify().await;
     assert!(!verification.holds);
     assert_eq!(verification.handlers[0].handler, "unknown handler #99");

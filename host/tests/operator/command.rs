@@ -37,8 +37,8 @@ async fn the_command_shows_acts_and_verifies() {
     world.accept(pay, "a/b ?&", None, b"{}").await;
     world.dies(pay, "a/b ?&").await;
     let letter = world.letter("a/b ?&", "delivery").await.to_string();
-    let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", tcp.local_addr().unwrap());
+    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
+    let url = format!("http://{}", tcp.local_addr().expect("it works"));
     let stop = CancellationToken::new();
     let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
 
@@ -63,7 +63,7 @@ async fn the_command_shows_acts_and_verifies() {
     );
 
     assert_eq!(wonce(&url, &["verify"]).await.status.code(), Some(0));
-    world.client().await.batch_execute("DELETE FROM wonce.inbox").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.inbox").await.expect("it works");
     let differs = wonce(&url, &["verify"]).await;
     assert_eq!(differs.status.code(), Some(1));
     assert!(stdout(&differs).contains("1 delivery accepted and nowhere: lost"), "{}", stdout(&differs));
@@ -71,7 +71,7 @@ async fn the_command_shows_acts_and_verifies() {
     assert_eq!(direct.status.code(), Some(1), "{}", stderr(&direct));
 
     stop.cancel();
-    serving.await.unwrap().unwrap();
+    serving.await.expect("it works").expect("it works");
     world.close().await;
 }
 
@@ -81,22 +81,22 @@ async fn the_command_reaches_a_unix_socket() {
     world.handler("pay", "unordered").await;
     let path = std::env::temp_dir().join(format!("wonce-{}.sock", uuid::Uuid::new_v4().simple()));
     let stop = CancellationToken::new();
-    let listener = AdminListener::Unix(UnixListener::bind(&path).unwrap());
+    let listener = AdminListener::Unix(UnixListener::bind(&path).expect("it works"));
     let mut state = state(&world, None);
     state.settings.door = wonce_host::admin::Door::Unix;
     let serving = tokio::spawn(serve(listener, router(state), stop.clone()));
     let paused = wonce(&format!("unix:{}", path.display()), &["handler", "pause", "pay"]).await;
     assert_eq!(stdout(&paused), "handler pay is paused now, on every host\n", "{}", stderr(&paused));
     stop.cancel();
-    serving.await.unwrap().unwrap();
-    std::fs::remove_file(&path).unwrap();
+    serving.await.expect("it works").expect("it works");
+    std::fs::remove_file(&path).expect("it works");
     world.close().await;
 }
 
 #[tokio::test]
 async fn without_a_host_the_command_says_how_to_start_one() {
-    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", silent.local_addr().unwrap());
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("it works");
+    let url = format!("http://{}", silent.local_addr().expect("it works"));
     drop(silent);
     let output = wonce(&url, &["status"]).await;
     assert_eq!(output.status.code(), Some(2));

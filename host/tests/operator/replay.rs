@@ -16,7 +16,7 @@ async fn a_replayed_delivery_starts_a_new_round_under_its_key() {
     assert_eq!(world.holding().await.dead, 1);
     let letter = world.letter("a", "delivery").await;
 
-    let requeued = world.store.replay(letter, None, &by()).await.unwrap().unwrap();
+    let requeued = world.store.replay(letter, None, &by()).await.expect("it works").expect("it works");
     assert_eq!((requeued.handler.as_str(), requeued.key.as_str(), requeued.round), ("pay", "a", 1));
     let books = world.holding().await;
     assert_eq!((books.accepted, books.pending, books.dead), (1, 1, 0));
@@ -61,15 +61,15 @@ async fn a_replayed_ordered_delivery_lands_at_the_tail() {
     }
     world.dies(pay, "a").await;
     // The lane went with upkeep: a replay must bring it back.
-    world.client().await.batch_execute("DELETE FROM wonce.lane").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.lane").await.expect("it works");
     let letter = world.letter("a", "delivery").await;
-    world.store.replay(letter, None, &by()).await.unwrap().unwrap();
+    world.store.replay(letter, None, &by()).await.expect("it works").expect("it works");
     let row = world
         .client()
         .await
         .query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[])
         .await
-        .unwrap();
+        .expect("it works");
     assert_eq!(row.get::<_, Vec<String>>(0), ["b", "c", "a"]);
     world.holding().await;
     world.close().await;
@@ -84,14 +84,17 @@ async fn a_replay_waits_for_an_intake_of_the_same_ordering_key() {
     let letter = world.letter("a", "delivery").await;
     // An intake that holds the key's lock and has not committed.
     let intake = world.client().await;
-    intake.batch_execute("BEGIN").await.unwrap();
-    intake.query("SELECT pg_advisory_xact_lock(hashtextextended('o-1', $1))", &[&pay]).await.unwrap();
+    intake.batch_execute("BEGIN").await.expect("it works");
+    intake
+        .query("SELECT pg_advisory_xact_lock(hashtextextended('o-1', $1))", &[&pay])
+        .await
+        .expect("it works");
     let store = world.store.clone();
     let replay = tokio::spawn(async move { store.replay(letter, None, &by()).await });
     let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     let watcher = world.client().await;
-    while watcher.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+    while watcher.query_one(waiting, &[]).await.expect("it works").get::<_, i64>(0) == 0 {
         tokio::task::yield_now().await;
     }
     intake.batch_execute(
@@ -101,14 +104,14 @@ async fn a_replay_waits_for_an_intake_of_the_same_ordering_key() {
                 hash_rule, via, source, event_type, data FROM wonce.dead_letter;
          INSERT INTO wonce.tally (handler_id, accepted) SELECT handler_id, 1 FROM wonce.dead_letter;
          COMMIT",
-    ).await.unwrap();
-    replay.await.unwrap().unwrap().unwrap();
+    ).await.expect("it works");
+    replay.await.expect("it works").expect("it works").expect("it works");
     let row = world
         .client()
         .await
         .query_one("SELECT array_agg(key ORDER BY id) FROM wonce.inbox", &[])
         .await
-        .unwrap();
+        .expect("it works");
     assert_eq!(row.get::<_, Vec<String>>(0), ["b", "a"]);
     world.holding().await;
     world.close().await;
@@ -124,8 +127,8 @@ async fn a_key_conflict_is_replayed_under_a_free_new_key_only() {
     assert_eq!(world.accept(pay, "a", None, b"2").await, "key_conflict");
     let letter = world.letter("a", "key_conflict").await;
     let replay = async |key: Option<&str>| {
-        let key = key.map(|k| Key::parse(k).unwrap());
-        world.store.replay(letter, key.as_ref(), &by()).await.unwrap()
+        let key = key.map(|k| Key::parse(k).expect("it works"));
+        world.store.replay(letter, key.as_ref(), &by()).await.expect("it works")
     };
     assert_eq!(replay(None).await, Err(Hindrance::NeedsKey));
     assert_eq!(replay(Some("a")).await, Err(Hindrance::NeedsKey));
@@ -133,7 +136,7 @@ async fn a_key_conflict_is_replayed_under_a_free_new_key_only() {
     world.accept(pay, "pending", None, b"1").await;
     assert_eq!(replay(Some("pending")).await, Err(Hindrance::KeyTaken));
     assert_eq!(world.holding().await.accepted, 3);
-    assert_eq!(replay(Some("a-2")).await.unwrap().round, 0);
+    assert_eq!(replay(Some("a-2")).await.expect("it works").round, 0);
     let books = world.holding().await;
     assert_eq!((books.accepted, books.pending, books.done), (4, 3, 1));
     world.close().await;
@@ -153,9 +156,12 @@ async fn a_replay_gives_way_to_a_repeat_that_waits() {
          SELECT handler_id, key, key_rule, now(), now(), payload_digest, hash_rule, via, source, event_type, data
          FROM wonce.dead_letter;
          INSERT INTO wonce.tally (handler_id, accepted) SELECT handler_id, 1 FROM wonce.dead_letter",
-    ).await.unwrap();
+    ).await.expect("it works");
     assert_eq!(world.holding().await.late_to_come, 1);
-    assert_eq!(world.store.replay(letter, None, &by()).await.unwrap(), Err(Hindrance::RepeatPending));
+    assert_eq!(
+        world.store.replay(letter, None, &by()).await.expect("it works"),
+        Err(Hindrance::RepeatPending)
+    );
     let books = world.holding().await;
     assert_eq!((books.dead, books.pending), (1, 1));
     world.close().await;
@@ -168,10 +174,16 @@ async fn a_discarded_letter_is_final_and_its_key_stays_known() {
     world.accept(pay, "a", None, b"1").await;
     world.dies(pay, "a").await;
     let letter = world.letter("a", "delivery").await;
-    world.store.discard(letter, &by()).await.unwrap().unwrap();
-    assert_eq!(world.store.discard(letter, &by()).await.unwrap(), Err(Hindrance::WasDiscarded));
-    assert_eq!(world.store.replay(letter, None, &by()).await.unwrap(), Err(Hindrance::WasDiscarded));
-    assert_eq!(world.store.replay(letter + 99, None, &by()).await.unwrap(), Err(Hindrance::Unknown));
+    world.store.discard(letter, &by()).await.expect("it works").expect("it works");
+    assert_eq!(world.store.discard(letter, &by()).await.expect("it works"), Err(Hindrance::WasDiscarded));
+    assert_eq!(
+        world.store.replay(letter, None, &by()).await.expect("it works"),
+        Err(Hindrance::WasDiscarded)
+    );
+    assert_eq!(
+        world.store.replay(letter + 99, None, &by()).await.expect("it works"),
+        Err(Hindrance::Unknown)
+    );
     assert_eq!(world.accept(pay, "a", None, b"1").await, "duplicate");
     let books = world.holding().await;
     assert_eq!((books.dead, books.discarded), (0, 1));
@@ -184,10 +196,10 @@ async fn a_letter_without_its_ledger_row_is_left_alone() {
     let pay = world.handler("pay", "unordered").await;
     world.accept(pay, "a", None, b"1").await;
     world.dies(pay, "a").await;
-    world.client().await.batch_execute("DELETE FROM wonce.processed_events").await.unwrap();
+    world.client().await.batch_execute("DELETE FROM wonce.processed_events").await.expect("it works");
     let letter = world.letter("a", "delivery").await;
-    assert_eq!(world.store.replay(letter, None, &by()).await.unwrap(), Err(Hindrance::NoLedgerRow));
-    assert_eq!(world.store.discard(letter, &by()).await.unwrap(), Err(Hindrance::NoLedgerRow));
+    assert_eq!(world.store.replay(letter, None, &by()).await.expect("it works"), Err(Hindrance::NoLedgerRow));
+    assert_eq!(world.store.discard(letter, &by()).await.expect("it works"), Err(Hindrance::NoLedgerRow));
     assert_eq!(world.count("SELECT count(*) FROM wonce.inbox").await, 0);
     world.close().await;
 }
@@ -196,12 +208,13 @@ async fn a_letter_without_its_ledger_row_is_left_alone() {
 async fn pausing_twice_records_once() {
     let world = World::new().await;
     world.handler("pay", "unordered").await;
-    let set = async |name: &str, state| world.store.set_handler_state(name, state, &by()).await.unwrap();
+    let set =
+        async |name: &str, state| world.store.set_handler_state(name, state, &by()).await.expect("it works");
     assert_eq!(set("pay", HandlerState::Paused).await, StateChange::Changed);
     assert_eq!(set("pay", HandlerState::Paused).await, StateChange::Unchanged);
     assert_eq!(set("nobody", HandlerState::Paused).await, StateChange::UnknownHandler);
     assert_eq!(set("pay", HandlerState::Active).await, StateChange::Changed);
-    let detail = world.store.handler("pay").await.unwrap().unwrap();
+    let detail = world.store.handler("pay").await.expect("it works").expect("it works");
     let verbs: Vec<_> = detail.actions.iter().map(|a| a.verb.as_str()).collect();
     assert_eq!(verbs, ["resume", "pause"]);
     world.close().await;

@@ -11,14 +11,14 @@ async fn a_timeline_tells_the_whole_story() {
     world.fails(pay, "a").await;
     world.dies(pay, "a").await;
     let letter = world.letter("a", "delivery").await;
-    world.store.replay(letter, None, &by()).await.unwrap().unwrap();
-    let pending = world.store.timeline("pay", "a").await.unwrap().unwrap();
+    world.store.replay(letter, None, &by()).await.expect("it works").expect("it works");
+    let pending = world.store.timeline("pay", "a").await.expect("it works").expect("it works");
     assert_eq!(pending.standing, "pending");
-    assert_eq!(pending.waiting.as_ref().unwrap().round, 1);
+    assert_eq!(pending.waiting.as_ref().expect("it works").round, 1);
     assert_eq!(pending.accepted.bytes, Some(2));
 
     world.done(pay, "a").await;
-    let timeline = world.store.timeline("pay", "a").await.unwrap().unwrap();
+    let timeline = world.store.timeline("pay", "a").await.expect("it works").expect("it works");
     assert_eq!(timeline.standing, "done");
     assert!(timeline.waiting.is_none());
     let accepted = &timeline.accepted;
@@ -38,10 +38,10 @@ async fn a_timeline_tells_the_whole_story() {
     assert_eq!(timeline.duplicates.len(), 1);
     assert_eq!(timeline.dead_letters[0].state, "replayed");
     assert_eq!(timeline.actions[0].actor, "ada");
-    let outcome = timeline.outcome.unwrap();
+    let outcome = timeline.outcome.expect("it works");
     assert_eq!((outcome.outcome.as_str(), outcome.round, outcome.attempts), ("done", 1, 1));
-    assert!(outcome.xact.parse::<u64>().unwrap() > 0);
-    assert!(world.store.timeline("pay", "b").await.unwrap().is_none());
+    assert!(outcome.xact.parse::<u64>().expect("it works") > 0);
+    assert!(world.store.timeline("pay", "b").await.expect("it works").is_none());
     world.close().await;
 }
 
@@ -53,14 +53,14 @@ async fn a_follower_names_the_head_that_blocks_it() {
         world.accept(pay, key, Some("o-1"), b"{}").await;
     }
     world.fails(pay, "a").await;
-    let timeline = world.store.timeline("pay", "c").await.unwrap().unwrap();
-    let head = timeline.waiting.unwrap().behind.unwrap();
+    let timeline = world.store.timeline("pay", "c").await.expect("it works").expect("it works");
+    let head = timeline.waiting.expect("it works").behind.expect("it works");
     assert_eq!((head.key.as_str(), head.failed_attempts, head.between), ("a", 1, 1));
     assert_eq!(head.message.as_deref(), Some("the order does not exist yet"));
-    let first = world.store.timeline("pay", "a").await.unwrap().unwrap();
-    assert!(first.waiting.unwrap().behind.is_none());
+    let first = world.store.timeline("pay", "a").await.expect("it works").expect("it works");
+    assert!(first.waiting.expect("it works").behind.is_none());
 
-    let blocked = world.store.handler("pay").await.unwrap().unwrap().blocked;
+    let blocked = world.store.handler("pay").await.expect("it works").expect("it works").blocked;
     assert_eq!((blocked.len(), blocked[0].head.as_str(), blocked[0].followers), (1, "a", 2));
     world.close().await;
 }
@@ -72,19 +72,33 @@ async fn a_key_conflict_shows_the_first_payload_while_it_is_kept() {
     world.accept(pay, "a", None, b"1").await;
     world.accept(pay, "a", None, b"\xff2").await;
     let letter = world.letter("a", "key_conflict").await;
-    let detail = world.store.dead_letter(letter).await.unwrap().unwrap();
+    let detail = world.store.dead_letter(letter).await.expect("it works").expect("it works");
     assert_eq!((detail.payload.encoding.as_str(), detail.payload.body.as_str()), ("hex", "ff32"));
     assert_eq!(detail.extensions, [("tenant".to_owned(), "a".to_owned())]);
-    let first = detail.original.unwrap();
-    assert_eq!((first.standing.as_str(), first.payload.unwrap().body.as_str()), ("pending", "1"));
+    let first = detail.original.expect("it works");
+    assert_eq!((first.standing.as_str(), first.payload.expect("it works").body.as_str()), ("pending", "1"));
 
     world.dies(pay, "a").await;
-    let first = world.store.dead_letter(letter).await.unwrap().unwrap().original.unwrap();
-    assert_eq!((first.standing.as_str(), first.payload.unwrap().body.as_str()), ("dead", "1"));
+    let first = world
+        .store
+        .dead_letter(letter)
+        .await
+        .expect("it works")
+        .expect("it works")
+        .original
+        .expect("it works");
+    assert_eq!((first.standing.as_str(), first.payload.expect("it works").body.as_str()), ("dead", "1"));
     let dead = world.letter("a", "delivery").await;
-    world.store.replay(dead, None, &by()).await.unwrap().unwrap();
+    world.store.replay(dead, None, &by()).await.expect("it works").expect("it works");
     world.done(pay, "a").await;
-    let first = world.store.dead_letter(letter).await.unwrap().unwrap().original.unwrap();
+    let first = world
+        .store
+        .dead_letter(letter)
+        .await
+        .expect("it works")
+        .expect("it works")
+        .original
+        .expect("it works");
     assert_eq!((first.standing.as_str(), first.payload), ("done", None));
     world.close().await;
 }
@@ -104,8 +118,8 @@ async fn the_status_counts_what_is_there() {
          (gen_random_uuid(), 'now', '1', now(), NULL), (gen_random_uuid(), 'lost', '1', now() - interval '1 min', NULL),
          (gen_random_uuid(), 'left', '1', now() - interval '2 min', now()),
          (gen_random_uuid(), 'history', '1', now() - interval '2 days', NULL)",
-    ).await.unwrap();
-    let status = world.store.status().await.unwrap();
+    ).await.expect("it works");
+    let status = world.store.status().await.expect("it works");
     let handler = &status.handlers[0];
     assert_eq!((handler.pending, handler.due, handler.scheduled_retries, handler.dead_letters), (2, 1, 1, 1));
     assert_eq!(handler.oldest_due_seconds, Some(0));

@@ -11,15 +11,15 @@ use wonce_host::store::{DatabaseUrl, Store};
 const SECRET: &[u8] = b"secret";
 const CONNECTIONS: usize = 8;
 
-pub struct World {
-    pub store: Store,
-    pub url: String,
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) url: String,
     server: String,
     database: String,
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let server = std::env::var("WONCE_TEST_DATABASE_URL").expect(
             "WONCE_TEST_DATABASE_URL names a Postgres server such as postgres://postgres@127.0.0.1:5432",
         );
@@ -34,11 +34,11 @@ impl World {
         Self { store, url, server, database }
     }
 
-    pub async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         client(&self.url).await
     }
 
-    pub async fn handler(&self, name: &str, ordering: &str) -> i64 {
+    pub(crate) async fn handler(&self, name: &str, ordering: &str) -> i64 {
         let client = self.client().await;
         let sql =
             "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Accepts one event as intake does; answers its verdict.
-    pub async fn accept(&self, handler: i64, key: &str, order: Option<&str>, data: &[u8]) -> String {
+    pub(crate) async fn accept(&self, handler: i64, key: &str, order: Option<&str>, data: &[u8]) -> String {
         let sql = "SELECT verdict FROM wonce.accept(
                 ARRAY[$1::bigint], ARRAY[$2::text], ARRAY['/id'], ARRAY[$3::text], ARRAY[sha256($4::bytea)],
                 ARRAY['bytes'], ARRAY[1], ARRAY['web'], ARRAY['e-' || $2], ARRAY['shop'], ARRAY['order.paid'],
@@ -64,7 +64,7 @@ impl World {
     }
 
     /// Settles a pending delivery as handled, with one effect.
-    pub async fn done(&self, handler: i64, key: &str) {
+    pub(crate) async fn done(&self, handler: i64, key: &str) {
         let sql = "DO $$ DECLARE i wonce.inbox; BEGIN
             SELECT * INTO i FROM wonce.inbox WHERE handler_id = HANDLER AND key = 'KEY';
             PERFORM wonce.emit(HANDLER, 'secret', 'KEY', 'mail', 'KEY:0', 'receipt', NULL, NULL, '{}', 'x', NULL, NULL);
@@ -73,7 +73,7 @@ impl World {
         self.run(sql, handler, key).await;
     }
 
-    pub async fn fails(&self, handler: i64, key: &str) {
+    pub(crate) async fn fails(&self, handler: i64, key: &str) {
         let sql = "DO $$ DECLARE i wonce.inbox; BEGIN
             SELECT * INTO i FROM wonce.inbox WHERE handler_id = HANDLER AND key = 'KEY';
             PERFORM wonce.settle_retry(HANDLER, 'secret', i.id, i.round, i.attempt + 1, NULL, interval '1 hour',
@@ -83,7 +83,7 @@ impl World {
         self.run(sql, handler, key).await;
     }
 
-    pub async fn dies(&self, handler: i64, key: &str) {
+    pub(crate) async fn dies(&self, handler: i64, key: &str) {
         let sql = "DO $$ DECLARE i wonce.inbox; BEGIN
             SELECT * INTO i FROM wonce.inbox WHERE handler_id = HANDLER AND key = 'KEY';
             PERFORM wonce.settle_dead(HANDLER, 'secret', i.id, i.round, i.attempt + 1, NULL, 'permanent',
@@ -99,35 +99,35 @@ impl World {
     }
 
     /// The id of the one open dead letter of a key.
-    pub async fn letter(&self, key: &str, kind: &str) -> i64 {
+    pub(crate) async fn letter(&self, key: &str, kind: &str) -> i64 {
         let sql = "SELECT id FROM wonce.dead_letter WHERE key = $1 AND kind = $2 AND state = 'dead'";
         self.client().await.query_one(sql, &[&key, &kind]).await.expect("one dead letter").get(0)
     }
 
     /// One number.
-    pub async fn count(&self, sql: &str) -> i64 {
+    pub(crate) async fn count(&self, sql: &str) -> i64 {
         self.client().await.query_one(sql, &[]).await.expect(sql).get(0)
     }
 
-    pub async fn verify(&self) -> Verification {
+    pub(crate) async fn verify(&self) -> Verification {
         judge(self.store.books().await.expect("books"))
     }
 
     /// The books of the only handler, which must hold.
-    pub async fn holding(&self) -> Account {
+    pub(crate) async fn holding(&self) -> Account {
         let mut verification = self.verify().await;
         assert!(verification.holds, "{verification:?}");
         verification.handlers.remove(0)
     }
 
     /// Takes the database away, connections and all.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         let admin = client(&format!("{}/postgres", self.server)).await;
         admin.batch_execute(&format!("DROP DATABASE {} WITH (FORCE)", self.database)).await.expect("an end");
     }
 }
 
-pub fn by() -> By {
+pub(crate) fn by() -> By {
     By::new("ada", "because").expect("recordable")
 }
 

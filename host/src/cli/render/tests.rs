@@ -8,7 +8,7 @@ use super::text::{cut, duration_us, span, time, visible};
 use super::{Paint, dead, event, handler, status, verify};
 
 fn document<T: DeserializeOwned>(json: Value) -> T {
-    serde_json::from_str(&json.to_string()).unwrap()
+    serde_json::from_str(&json.to_string()).expect("it works")
 }
 
 fn taken() -> Value {

@@ -41,7 +41,7 @@ fn accounts(accounts: &[Account], paint: Paint) -> String {
         ("DISCARDED", Side::Right),
         ("DUP LATE", Side::Right),
         ("EXPIRED", Side::Right),
-        ("", Side::Left),
+        ("BOOKS", Side::Left),
     ];
     let mut table = Table::new(&columns);
     for account in accounts {
