@@ -197,17 +197,18 @@ impl<'w, 't> Reader<'w, 't> {
     pub(crate) fn section<T>(&mut self, key: &str, read: impl FnOnce(&mut Reader<'_, 't>) -> T) -> T {
         self.asked.insert(key.to_owned());
         let path = self.path(key);
-        let table = match self.table.get(key).map(Spanned::get_ref) {
-            Some(DeValue::Table(table)) => table.clone(),
-            Some(other) => {
-                let reason = format!("this must be a table, and it is {}", kind(other));
-                self.walk
-                    .complain(&path, Complaint::new(reason, format!("write [{path}] and its keys below")));
-                DeTable::new()
-            }
-            None => DeTable::new(),
+        let broken = match self.table.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Table(table)) => return Reader::at(self.walk, path, table.clone()).done(read),
+            None => return Reader::at(self.walk, path, DeTable::new()).done(read),
+            Some(other) => format!("this must be a table, and it is {}", kind(other)),
         };
-        Reader::at(self.walk, path, table).done(read)
+        let remedy = format!("write [{path}] and its keys below");
+        self.walk.complain(&path, Complaint::new(broken, remedy));
+        // What is missing inside is a consequence, not a mistake of its own.
+        let mistakes = self.walk.problems.len();
+        let value = Reader::at(self.walk, path, DeTable::new()).done(read);
+        self.walk.problems.truncate(mistakes);
+        value
     }
 
     /// Tables under names of the user's choice, e.g. `[sinks.billing]`.

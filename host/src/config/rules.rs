@@ -1,12 +1,13 @@
-//! The rules by which a key, an ordering key, a type or an id is taken from an event: checked
-//! here as text, applied elsewhere. Knows no event.
+//! The rules by which a key, an ordering key, a type or an id is taken from an event. The
+//! core parses them; here each that it refuses gets its place and a remedy. Knows no event.
+
+use wonce_core::key::{MAX_SELECTORS, Selector};
+use wonce_core::pointer::Pointer;
+use wonce_core::route::Pattern;
 
 use super::reader::Reader;
 use super::report::Complaint;
 
-const MAX_POINTER_BYTES: usize = 256;
-const MAX_SELECTORS: usize = 8;
-const ATTRIBUTES: [&str; 4] = ["id", "source", "type", "subject"];
 const FORMS: &str = "write a JSON pointer such as \"/payment_id\", \"header:webhook-id\", \"attribute:name\", \
                      \"event:id\", \"event:source\", \"event:type\", \"event:subject\" or \"payload-hash\"";
 
@@ -27,15 +28,14 @@ pub(crate) fn selectors(table: &mut Reader<'_, '_>, key: &str) -> Vec<String> {
 }
 
 /// Checks one selector.
-pub(crate) fn selector(text: &str) -> Result<String, Complaint> {
+fn selector(text: &str) -> Result<String, Complaint> {
     if text.starts_with('/') {
         return pointer(text);
     }
-    let known = match text.split_once(':') {
-        Some(("header" | "attribute", name)) => header_name(name),
-        Some(("event", name)) => ATTRIBUTES.contains(&name),
-        Some(_) => false,
-        None => text == "payload-hash",
+    let known = match Selector::parse(text) {
+        Ok(Selector::Header(name) | Selector::Extension(name)) => header_name(&name),
+        Ok(Selector::Pointer(_) | Selector::Attribute(_) | Selector::PayloadHash) => true,
+        Err(_) => false,
     };
     if known {
         Ok(text.to_owned())
@@ -44,26 +44,30 @@ pub(crate) fn selector(text: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Checks a JSON pointer (RFC 6901) that is not the whole document.
+/// Checks the place of a webhook's id: a header or a JSON pointer.
+pub(crate) fn place(text: &str) -> Result<String, Complaint> {
+    match text.strip_prefix("header:") {
+        Some(name) if header_name(name) => Ok(text.to_owned()),
+        None if text.starts_with('/') => pointer(text),
+        Some(_) | None => Err(Complaint::new(
+            format!("\"{text}\" is no place of an id"),
+            "write \"header:x-delivery-id\" or a JSON pointer such as \"/event/id\"",
+        )),
+    }
+}
+
+/// Checks a JSON pointer (RFC 6901).
 pub(crate) fn pointer(text: &str) -> Result<String, Complaint> {
     let remedy = "write \"/\" before each name; '/' and '~' inside a name are \"~1\" and \"~0\"";
-    let mut rest = text;
-    while let Some(at) = rest.find('~') {
-        rest = &rest[at + 1..];
-        if !rest.starts_with(['0', '1']) {
-            return Err(Complaint::new(format!("\"{text}\" has a '~' that is not \"~0\" or \"~1\""), remedy));
-        }
+    match Pointer::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err(Complaint::new(format!("\"{text}\" is not a JSON pointer, or too long a one"), remedy)),
     }
-    if !text.starts_with('/') || text.len() > MAX_POINTER_BYTES || text.contains('\0') {
-        return Err(Complaint::new(format!("\"{text}\" is not a JSON pointer"), remedy));
-    }
-    Ok(text.to_owned())
 }
 
 /// Checks a pattern of event types or sources: literal, or with one `*` at the end.
 pub(crate) fn pattern(text: &str) -> Result<(), Complaint> {
-    let stem = text.strip_suffix('*').unwrap_or(text);
-    if text.is_empty() || stem.contains('*') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+    if Pattern::parse(text).is_err() || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         let remedy = "write the whole name, or its beginning and one \"*\" at the end, such as \"payment.*\"";
         return Err(Complaint::new(format!("\"{text}\" is not a pattern"), remedy));
     }

@@ -16,10 +16,8 @@ const NO_TYPE: &str = "write type = \"header:x-event-type\", type = \"/event/typ
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceConfig {
     pub event_type: TypeRule,
-    /// A selector of the event's id; without one the sender's `webhook-id` header counts.
+    /// `header:<name>` or a JSON pointer; without one the sender's `webhook-id` header counts.
     pub id: Option<String>,
-    /// Selectors of the key, for handlers whose subscription has no rule of its own; may be empty.
-    pub key: Vec<String>,
 }
 
 /// Where the type of a webhook's events comes from.
@@ -37,9 +35,8 @@ pub(crate) fn read(tables: &mut Reader<'_, '_>) -> BTreeMap<SourceName, SourceCo
     let sources = tables.named("sources", |table, name| {
         let name = named(table, name, SourceName::parse);
         let event_type = type_rule(table);
-        let id = table.parsed("id", rules::selector);
-        let key = rules::selectors(table, "key");
-        Some((name?, SourceConfig { event_type: event_type?, id, key }))
+        let id = table.parsed("id", rules::place);
+        Some((name?, SourceConfig { event_type: event_type?, id }))
     });
     sources.into_values().flatten().collect()
 }
