@@ -4,6 +4,8 @@ SHELL := /bin/bash
 CARGO_TARGET_DIR ?= $(CURDIR)/target
 export CARGO_TARGET_DIR
 PLUGINS := $(CARGO_TARGET_DIR)/plugins
+# wasm-tools, where setup had to bring it.
+export PATH := $(PATH):$(CARGO_TARGET_DIR)/tools/bin
 
 .PHONY: help setup plugins build demo test lint soak
 
@@ -16,8 +18,8 @@ setup: ## check for what is needed, and install it or print the command
 plugins: setup ## build the example handlers as WebAssembly components
 	@CARGO_TARGET_DIR=$(PLUGINS) plugins/build.sh --all
 
-build: setup ## build the host for use: target/release/wonce
-	cargo build --release -p wonce-host
+build: setup ## build the host: target/debug/wonce (for production: cargo build --release -p wonce-host)
+	cargo build -p wonce-host -p wonce-demo
 
 demo: build plugins ## one command: a host, its handlers, a stream of troublesome events, the proof
 	@scripts/demo
