@@ -1,5 +1,6 @@
 //! Runs a command with one throw-away Postgres of its own: `with-postgres cargo nextest run`.
-//! The command finds it in `WONCE_TEST_DATABASE_URL`; each test makes its own database there.
+//! The command finds it in `WONCE_TEST_DATABASE_URL` (a URL without a database); each test makes
+//! its own database there.
 //! `WONCE_PG_BIN` chooses another installation.
 
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let postgres = Embedded::start(settings).await?;
     let status = tokio::process::Command::new(&program)
         .args(words)
-        .env("WONCE_TEST_DATABASE_URL", postgres.url("postgres"))
+        .env("WONCE_TEST_DATABASE_URL", postgres.url("").trim_end_matches('/'))
         .status()
         .await
         .with_context(|| format!("run {}", program.to_string_lossy()));
