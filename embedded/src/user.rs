@@ -18,26 +18,28 @@ pub enum Error {
     /// Root found nobody to run the server as.
     #[error(
         "PostgreSQL refuses to run as root, and neither of the users \"postgres\" and \"nobody\" exists; create \
-         one (`useradd --system postgres`), name another with pg_user, or do not run wonce as root"
+         one (`useradd --system postgres`), name another with database.embedded.user, or do not run wonce as root"
     )]
     Nobody,
     /// The requested account does not exist.
     #[error(
-        "there is no user \"{name}\" to run PostgreSQL; create it (`useradd --system {name}`) or change pg_user"
+        "there is no user \"{name}\" to run PostgreSQL; create it (`useradd --system {name}`) or change database.embedded.user"
     )]
     Unknown {
         /// The account.
         name: String,
     },
     /// The requested account is root.
-    #[error("PostgreSQL refuses to run as \"{name}\" because that is root; name another user with pg_user")]
+    #[error(
+        "PostgreSQL refuses to run as \"{name}\" because that is root; name another user with database.embedded.user"
+    )]
     Root {
         /// The account.
         name: String,
     },
     /// Only root can become somebody else.
     #[error(
-        "only root can run PostgreSQL as another user, here \"{name}\"; remove pg_user or run wonce as that user"
+        "only root can run PostgreSQL as another user, here \"{name}\"; remove database.embedded.user or run wonce as that user"
     )]
     NotRoot {
         /// The account.
@@ -45,7 +47,7 @@ pub enum Error {
     },
     /// The cluster belongs to somebody else than the requested account.
     #[error(
-        "the existing cluster belongs to the user id {owner} and not to \"{name}\"; remove pg_user, or hand it \
+        "the existing cluster belongs to the user id {owner} and not to \"{name}\"; remove database.embedded.user, or hand it \
          over with `chown -R {name} DATA_DIR/data DATA_DIR/password`"
     )]
     ForeignOwner {

@@ -17,7 +17,7 @@ use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::handler::Handler;
 use crate::pipeline::intake::{Routes, intake};
 use crate::pipeline::probation::Probation;
-use crate::pipeline::relay::{Relay, RelaySettings};
+use crate::pipeline::relay::Relay;
 use crate::pipeline::scout::{Scout, Vitals};
 use crate::pipeline::submitted::SubmittedMover;
 use crate::pipeline::upkeep::Upkeep;
@@ -177,7 +177,7 @@ impl Host {
         self.flow.spawn("submitted", |stop| mover.run(stop));
         let sinks = settings::sinks(config).context("set up the sinks")?;
         let relay =
-            Relay::new(store.clone(), sinks, RelaySettings::for_host(self.boot), Arc::clone(&shared.relay));
+            Relay::new(store.clone(), sinks, settings::relay(config, self.boot), Arc::clone(&shared.relay));
         self.flow.spawn("relay", |stop| relay.run(stop));
 
         let handlers: Vec<Arc<Handler>> = deployed.handlers.into_iter().map(Arc::new).collect();

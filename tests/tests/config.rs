@@ -180,5 +180,23 @@ fn a_manifest_stands_by_itself() {
     assert_eq!(manifest.name.as_str(), "payments");
     assert_eq!(manifest.subscriptions[0].sources, ["*"]);
     let error = config::manifest::parse("handler.toml", "name = 1\n").expect_err("nearly all is missing");
-    insta::assert_snapshot!(error, @"");
+    insta::assert_snapshot!(error, @r#"
+    4 problems in handler.toml
+
+    1. handler.toml: contract
+       it is missing
+       fix: write contract = "wonce:handler@1.0.0"
+
+    2. handler.toml: version
+       it is missing
+       fix: write version = "1.0.0"
+
+    3. handler.toml: subscription
+       there is none, so no event would ever reach the handler
+       fix: add [[subscription]] with types = ["…"]
+
+    4. handler.toml:1: name
+       this must be text, and it is the integer 1
+       fix: write it in quotes
+    "#);
 }

@@ -1,5 +1,8 @@
 //! The sandbox from outside: a scripted guest, built once, against a transaction in memory.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![expect(clippy::print_stderr, reason = "the speed test prints what it measured")]
+
 #[path = "sandbox/endings.rs"]
 mod endings;
 #[path = "sandbox/imports.rs"]

@@ -13,8 +13,6 @@ const DEFAULT_COMMIT_EVENTS: u32 = 256;
 const MAX_COMMIT_EVENTS: u32 = 10_000;
 const INVOCATIONS_PER_CORE: u32 = 4;
 const MAX_INVOCATIONS: u32 = 1_024;
-const DEFAULT_RELAY_CONCURRENCY: u32 = 16;
-const MAX_RELAY_CONCURRENCY: u32 = 1_024;
 const POLL: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(60);
 const DEFAULT_POLL: Duration = Duration::from_millis(500);
 const DEFAULT_DRAIN: Duration = Duration::from_secs(20);
@@ -55,8 +53,6 @@ pub struct Dispatch {
 /// How effects are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relay {
-    /// Effects sent at once by this host, all sinks together.
-    pub concurrency: u32,
     /// How often to look for due effects when nobody called.
     pub poll_interval: Duration,
 }
@@ -79,10 +75,7 @@ pub(crate) fn read_dispatch(table: &mut Reader<'_, '_>) -> Dispatch {
 }
 
 pub(crate) fn read_relay(table: &mut Reader<'_, '_>) -> Relay {
-    Relay {
-        concurrency: table.count("concurrency", 1..=MAX_RELAY_CONCURRENCY, DEFAULT_RELAY_CONCURRENCY),
-        poll_interval: table.duration("poll_interval", POLL, DEFAULT_POLL),
-    }
+    Relay { poll_interval: table.duration("poll_interval", POLL, DEFAULT_POLL) }
 }
 
 fn default_invocations() -> u32 {

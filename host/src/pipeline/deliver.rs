@@ -61,7 +61,7 @@ async fn run_until_settled(shared: &Shared, handler: &Handler, mut claimed: Clai
         crash::point("after-guest");
         match settle::settle(shared, handler, ran, redos).await {
             Next::Over(delivered) => return delivered,
-            Next::Redo(again) => claimed = again,
+            Next::Redo(again) => claimed = *again,
         }
         redos = Redos(redos.0 + 1);
     }

@@ -33,7 +33,7 @@ pub(super) enum Next {
     /// The delivery has left our hands.
     Over(Delivered),
     /// Run the guest once more in the same transaction, which is rolled back to its start.
-    Redo(Claimed),
+    Redo(Box<Claimed>),
 }
 
 /// Settles one run of the guest.
@@ -142,7 +142,7 @@ fn failure(handler: &Handler, decision: Decision) -> Option<Settlement> {
 async fn redo(handler: &Handler, mut claimed: Claimed, fault: Fault) -> Next {
     report::redone(handler, &claimed.delivery, &fault);
     match claimed.transaction.start_over().await {
-        Ok(()) => Next::Redo(claimed),
+        Ok(()) => Next::Redo(Box::new(claimed)),
         Err(error) => Next::Over(Delivered::HostFault(error.explained())),
     }
 }

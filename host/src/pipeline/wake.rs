@@ -26,7 +26,6 @@ impl Wake {
     }
 
     /// Ready when the handler's bell is rung, or at once if it was rung since the last listener.
-    #[must_use]
     pub fn notified(&self, handler: i64) -> impl Future<Output = ()> + Send + use<> {
         self.bell(handler).notified_owned()
     }

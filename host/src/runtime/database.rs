@@ -99,6 +99,7 @@ async fn start_embedded(config: &Config, settings: &crate::config::Embedded) -> 
     tracing::info!(folder = %folder.display(), "starting the private database");
     let mut wanted = wonce_embedded::Settings::new(&folder);
     wanted.bin_dir.clone_from(&settings.bin_dir);
+    wanted.user.clone_from(&settings.user);
     Embedded::start(wanted).await.context("start the private database")
 }
 

@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use anyhow::Context;
+use uuid::Uuid;
 use wonce_core::key::{KeyRule, Selector};
 use wonce_core::pointer::Pointer;
 use wonce_core::relay::UnknownPolicy;
@@ -18,6 +19,7 @@ use crate::config::{
     Unrouted as ConfiguredUnrouted,
 };
 use crate::pipeline::intake::{IntakeSettings, Unrouted};
+use crate::pipeline::relay::RelaySettings;
 use crate::sink::http::{self, HttpSink, HttpSinkSettings};
 use crate::sink::{SinkSettings, Sinks};
 use crate::source::http::HttpSettings;
@@ -95,6 +97,12 @@ fn place(rule: &str) -> anyhow::Result<Place> {
         Some(name) => Ok(Place::Header(name.to_ascii_lowercase())),
         None => Ok(Place::Pointer(Pointer::parse(rule)?)),
     }
+}
+
+pub(super) fn relay(config: &Config, boot: Uuid) -> RelaySettings {
+    let defaults = RelaySettings::for_host(boot);
+    let poll_ceiling = config.relay.poll_interval;
+    RelaySettings { poll_floor: defaults.poll_floor.min(poll_ceiling), poll_ceiling, ..defaults }
 }
 
 pub(super) fn sinks(config: &Config) -> anyhow::Result<Sinks> {
@@ -186,6 +194,7 @@ pub(super) fn policy(handler: &HandlerConfig) -> serde_json::Value {
             "hash_ignore": subscription.hash_ignore,
         })).collect::<Vec<_>>(),
         "emits": handler.emits,
+        "alert_dead_letters": handler.alert_dead_letters,
     })
 }
 

@@ -323,11 +323,27 @@ async fn ensure_role(
     Ok((role, password))
 }
 
-/// One script: the functions of a delivery's life, and what the operator granted.
+/// One script: the rights on tables and sequences are taken back first, so that one that left the
+/// configuration leaves the role; then come the functions of a delivery's life, and what the
+/// operator granted. In one transaction nobody sees the role without its rights.
 fn grants(rights: &Rights, role: &str) -> String {
     let role = quoted(role);
     let mut script = format!(
-        "GRANT USAGE ON SCHEMA wonce TO {role}; GRANT EXECUTE ON FUNCTION {OPEN_FUNCTIONS} TO {role};"
+        "DO $revoke$
+         DECLARE granted record;
+         BEGIN
+             FOR granted IN
+                 SELECT DISTINCT c.oid::regclass AS name,
+                        CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
+                 FROM pg_catalog.pg_class c, aclexplode(c.relacl) a
+                 WHERE a.grantee = {literal}::regrole
+             LOOP
+                 EXECUTE format('REVOKE ALL ON %s %s FROM {role}', granted.kind, granted.name);
+             END LOOP;
+         END $revoke$;
+         GRANT USAGE ON SCHEMA wonce TO {role}; GRANT EXECUTE ON FUNCTION {OPEN_FUNCTIONS} TO {role};",
+        // Handler names hold no quote, so the quoted role is safe inside a literal.
+        literal = format_args!("'{role}'"),
     );
     for schema in &rights.schemas {
         script.push_str(&format!(" GRANT USAGE ON SCHEMA {} TO {role};", quoted(schema)));
