@@ -81,6 +81,12 @@ impl World {
         }
     }
 
+    /// Where the database is, for its owner.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}/{}", server::url(), self.database)
+    }
+
     /// A connection of the test's own, as the database's owner.
     pub async fn connect(&self) -> Client {
         connect(&self.database).await
