@@ -27,10 +27,17 @@ pub struct Handler {
     tables: Vec<(&'static str, &'static str)>,
     setup: Script,
     manifest: Option<String>,
+    start: Start,
     concurrency: u32,
     max_attempts: u32,
     ceiling: &'static str,
     limits: Vec<(&'static str, &'static str)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Start {
+    Active,
+    Paused,
 }
 
 #[derive(Debug, Clone)]
@@ -111,6 +118,7 @@ impl Handler {
             tables: Vec::new(),
             setup: Script::OfPlugin,
             manifest: None,
+            start: Start::Active,
             concurrency: 4,
             max_attempts: 3,
             ceiling: "50ms",
@@ -122,6 +130,13 @@ impl Handler {
     #[must_use]
     pub fn manifest(mut self, text: impl Into<String>) -> Self {
         self.manifest = Some(text.into());
+        self
+    }
+
+    /// It starts paused: deliveries stay where a test can look at them.
+    #[must_use]
+    pub fn paused(mut self) -> Self {
+        self.start = Start::Paused;
         self
     }
 
@@ -169,10 +184,10 @@ impl Handler {
         };
         let _ = writeln!(
             text,
-            "[handlers.{name}]\ncomponent = {:?}\nmanifest = {manifest:?}\nsetup = {setup:?}\nconcurrency = {}\n\
+            "[handlers.{name}]\ncomponent = {:?}\nmanifest = {manifest:?}\nsetup = {setup:?}\npaused = {}\nconcurrency = {}\n\
              [handlers.{name}.retry]\nmax_attempts = {}\nfirst = \"10ms\"\nceiling = \"{}\"\njitter = \"1ms\"\n\
              [handlers.{name}.tables]",
-            target::component(name), self.concurrency, self.max_attempts, self.ceiling,
+            target::component(name), matches!(self.start, Start::Paused), self.concurrency, self.max_attempts, self.ceiling,
         );
         for (table, privileges) in &self.tables {
             let _ = writeln!(text, "\"{table}\" = {privileges}");
