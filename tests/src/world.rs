@@ -46,7 +46,10 @@ impl World {
     pub async fn new(setup: Setup) -> Self {
         let database = format!("wonce_test_{}", Uuid::new_v4().simple());
         let admin = connect("postgres").await;
-        admin.batch_execute(&format!("CREATE DATABASE {database}")).await.expect("the server makes a database");
+        admin
+            .batch_execute(&format!("CREATE DATABASE {database}"))
+            .await
+            .expect("the server makes a database");
         let folder = tempfile::Builder::new().prefix("wonce-world-").tempdir().expect("a temporary folder");
         share_compiled(&folder);
         let receiver = Receiver::start().await;
@@ -105,7 +108,8 @@ impl World {
     /// # Panics
     /// When it does not.
     pub async fn value<T: for<'a> FromSql<'a>>(&self, query: &str) -> T {
-        let row = self.client.query_one(query, &[]).await.unwrap_or_else(|error| panic!("{query}: {error:?}"));
+        let row =
+            self.client.query_one(query, &[]).await.unwrap_or_else(|error| panic!("{query}: {error:?}"));
         row.get(0)
     }
 

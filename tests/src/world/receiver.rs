@@ -83,7 +83,12 @@ impl Drop for Receiver {
     }
 }
 
-async fn receive(State(state): State<Arc<Mutex<Seen>>>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
+async fn receive(
+    State(state): State<Arc<Mutex<Seen>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> StatusCode {
     let mut seen = lock(&state);
     seen.requests.push(Request { sink: uri.path().trim_start_matches('/').to_owned(), headers, body });
     let status = seen.answers.pop_front().unwrap_or(200);

@@ -42,13 +42,19 @@ impl World {
 
     /// Sends one of the hosts a CloudEvent.
     pub async fn event_to(&self, host: usize, event_type: &str, id: &str, data: Json) -> Answer {
-        let event = json!({"specversion": "1.0", "id": id, "source": "/lab", "type": event_type, "data": data});
+        let event =
+            json!({"specversion": "1.0", "id": id, "source": "/lab", "type": event_type, "data": data});
         let url = format!("http://{}/events/lab", self.hosts[host].http);
         answer(self.http.post(url).header(CLOUDEVENT.0, CLOUDEVENT.1).body(event.to_string())).await
     }
 
     /// Sends any request to a source's door.
-    pub async fn post(&self, source: &str, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+    pub async fn post(
+        &self,
+        source: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Answer {
         let url = format!("http://{}/events/{source}", self.hosts[0].http);
         let mut request = self.http.post(url).body(body);
         for (name, value) in headers {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::target;
 use super::receiver::Receiver;
+use crate::target;
 
 /// What the probe may touch: a schema of its own with a table for each kind of trouble.
 const LAB: &str = include_str!("lab.sql");
@@ -85,7 +85,10 @@ impl Setup {
         );
         for sink in SINKS {
             let url = receiver.url(sink);
-            let _ = writeln!(text, "[sinks.{sink}]\nkind = \"http\"\nurl = \"{url}\"\n[sinks.{sink}.retry]\nfirst = \"10ms\"\nceiling = \"50ms\"\njitter = \"1ms\"");
+            let _ = writeln!(
+                text,
+                "[sinks.{sink}]\nkind = \"http\"\nurl = \"{url}\"\n[sinks.{sink}.retry]\nfirst = \"10ms\"\nceiling = \"50ms\"\njitter = \"1ms\""
+            );
         }
         for handler in &self.handlers {
             handler.write(&mut text, folder);
@@ -187,7 +190,11 @@ impl Handler {
             "[handlers.{name}]\ncomponent = {:?}\nmanifest = {manifest:?}\nsetup = {setup:?}\npaused = {}\nconcurrency = {}\n\
              [handlers.{name}.retry]\nmax_attempts = {}\nfirst = \"10ms\"\nceiling = \"{}\"\njitter = \"1ms\"\n\
              [handlers.{name}.tables]",
-            target::component(name), matches!(self.start, Start::Paused), self.concurrency, self.max_attempts, self.ceiling,
+            target::component(name),
+            matches!(self.start, Start::Paused),
+            self.concurrency,
+            self.max_attempts,
+            self.ceiling,
         );
         for (table, privileges) in &self.tables {
             let _ = writeln!(text, "\"{table}\" = {privileges}");

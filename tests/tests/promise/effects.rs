@@ -8,7 +8,8 @@ const STATES: &str = "select string_agg(format('%s %s', state, attempt), ', ' or
 #[tokio::test(flavor = "multi_thread")]
 async fn an_effect_is_delivered_under_its_idempotency_key() {
     let world = World::running(Setup::probe()).await;
-    let effect = json!({"emit": {"sink": "out", "data": {"n": 9_007_199_254_740_993_i64}, "dedup_key": "receipt-7"}});
+    let effect =
+        json!({"emit": {"sink": "out", "data": {"n": 9_007_199_254_740_993_i64}, "dedup_key": "receipt-7"}});
     world.probe("e1", json!({"steps": [effect]})).await;
     let effects = world.effects(1).await;
     assert_eq!((effects[0].sink.as_str(), effects[0].idempotency_key()), ("out", "receipt-7"));

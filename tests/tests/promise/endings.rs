@@ -78,7 +78,8 @@ async fn a_panic_is_a_trap_that_keeps_its_message() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn done_after_a_failed_statement_is_never_committed() {
-    let missing = json!([{"sql": ENTRY}, {"sql": "insert into lab.nowhere values (1)", "ignore_error": true}]);
+    let missing =
+        json!([{"sql": ENTRY}, {"sql": "insert into lab.nowhere values (1)", "ignore_error": true}]);
     let (world, death) = death(Setup::probe(), missing).await;
     assert_eq!(death, "attempts_exhausted database 42P01 3");
     world.end().await;
@@ -86,9 +87,7 @@ async fn done_after_a_failed_statement_is_never_committed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn done_after_a_unique_violation_is_retried_until_it_is_true() {
-    let world = World::new(Setup::probe()).await;
-    let mut world = world;
-    world.start().await;
+    let world = World::running(Setup::probe()).await;
     world.sql("insert into lab.once values ('taken')").await;
     let steps = json!([{"sql": "insert into lab.once values ('taken')", "ignore_error": true}]);
     world.probe("e1", json!({"steps": steps})).await;
@@ -103,7 +102,7 @@ async fn an_error_text_of_30_mib_is_cut_and_kept() {
     world.probe("e1", json!({"end": {"error_bytes": 30 * 1024 * 1024}})).await;
     assert_eq!(world.outcome("probe", "e1").await, "dead");
     assert!(world.value::<i32>("select octet_length(message) from wonce.dead_letter").await < 64 * 1024);
-    assert_eq!(world.value::<bool>("select octet_length(message) > 0 from wonce.dead_letter").await, true);
+    assert!(world.value::<String>(MESSAGE).await.starts_with("xxx"));
     world.end().await;
 }
 
@@ -150,7 +149,9 @@ async fn a_flood_of_statements_ends_at_its_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_log_lines_costs_the_lines_and_not_the_event() {
     let world = World::running(Setup::probe()).await;
-    world.probe("e1", json!({"steps": [{"sql": ENTRY}, {"log_flood": 20_000}, {"big_log": 4_000_000}]})).await;
+    world
+        .probe("e1", json!({"steps": [{"sql": ENTRY}, {"log_flood": 20_000}, {"big_log": 4_000_000}]}))
+        .await;
     assert_eq!(world.outcome("probe", "e1").await, "done");
     assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 1);
     world.end().await;

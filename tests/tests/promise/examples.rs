@@ -18,7 +18,8 @@ fn credit(id: &str) -> Json {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_newer_state_is_not_overwritten_by_a_late_webhook() {
-    let world = World::running(Setup::default().with(Handler::example("shipments", &["shipping.shipments"]))).await;
+    let world =
+        World::running(Setup::default().with(Handler::example("shipments", &["shipping.shipments"]))).await;
     world.event("shipment.status-changed", "new", state(3, "delivered")).await;
     assert_eq!(world.outcome("shipments", "new").await, "done");
     world.event("shipment.status-changed", "old", state(2, "in_transit")).await;

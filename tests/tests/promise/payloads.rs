@@ -7,7 +7,11 @@ use wonce_tests::world::{CLOUDEVENT, Handler, Setup, World};
 const TROUBLE: [(&str, &str, &[u8]); 7] = [
     ("nul bytes", "application/octet-stream", b"a\0b\0\0"),
     ("u+0000 in JSON", "application/json", br#"{"steps": [{"dance": "\u0000"}]}"#),
-    ("integers above 2^63", "application/json", br#"{"n":  9223372036854775808, "m": 1.0000000000000000001}"#),
+    (
+        "integers above 2^63",
+        "application/json",
+        br#"{"n":  9223372036854775808, "m": 1.0000000000000000001}"#,
+    ),
     ("an empty body", "application/json", b""),
     ("invalid UTF-8", "application/json", b"{\"n\": \"\xff\xfe\"}"),
     ("no JSON at all", "application/json", b"{\"n\": "),
@@ -27,7 +31,9 @@ async fn troublesome_bytes_wait_and_die_untouched() {
     assert_eq!(resumed.status, 200, "{:#}", resumed.body);
     for (id, _, data) in TROUBLE {
         assert_eq!(world.outcome("probe", id).await, "dead", "{id}");
-        let dead = format!("select data from wonce.dead_letter where event_id = '{id}' and reason = 'invalid_payload'");
+        let dead = format!(
+            "select data from wonce.dead_letter where event_id = '{id}' and reason = 'invalid_payload'"
+        );
         assert_eq!(world.value::<Vec<u8>>(&dead).await, data, "{id}");
         assert_eq!(world.binary(id, "application/json", data).await.verdict(), "duplicate", "{id}");
     }

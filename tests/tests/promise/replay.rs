@@ -8,7 +8,9 @@ const ENTRY: &str = "insert into lab.entry (name) values ('booked')";
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replayed_dead_letter_is_handled_once() {
     let world = World::running(Setup::default().with(Handler::probe().max_attempts(1))).await;
-    world.probe("e1", json!({"steps": [{"sql": ENTRY}, {"query": "select 1/count(*) from lab.parent"}]})).await;
+    world
+        .probe("e1", json!({"steps": [{"sql": ENTRY}, {"query": "select 1/count(*) from lab.parent"}]}))
+        .await;
     assert_eq!(world.outcome("probe", "e1").await, "dead");
     world.sql("insert into lab.parent values (1)").await;
     let id: i64 = world.value("select id from wonce.dead_letter").await;
@@ -20,7 +22,10 @@ async fn a_replayed_dead_letter_is_handled_once() {
     assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 1);
     let settled = "select format('%s %s', outcome, round) from wonce.processed_events";
     assert_eq!(world.value::<String>(settled).await, "done 1");
-    assert_eq!(world.value::<i64>("select count(*) from wonce.action where verb = 'replay' and actor = 'ada'").await, 1);
+    assert_eq!(
+        world.value::<i64>("select count(*) from wonce.action where verb = 'replay' and actor = 'ada'").await,
+        1
+    );
     world.end().await;
 }
 

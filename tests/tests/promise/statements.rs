@@ -13,7 +13,12 @@ async fn every_statement_prepares_with_its_declared_parameter_types() {
         match client.prepare_typed(sql.text, sql.params).await {
             Ok(statement) if statement.params() == sql.params => {}
             Ok(statement) => {
-                failures.push(format!("\"{}\": {:?} is declared, {:?} it is", sql.name, sql.params, statement.params()));
+                failures.push(format!(
+                    "\"{}\": {:?} is declared, {:?} it is",
+                    sql.name,
+                    sql.params,
+                    statement.params()
+                ));
             }
             Err(error) => failures.push(format!("\"{}\": {error:?}", sql.name)),
         }

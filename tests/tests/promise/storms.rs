@@ -39,7 +39,9 @@ async fn two_events_that_deadlock_are_both_done_and_count_no_attempt() {
 async fn a_guest_that_kills_its_connection_costs_no_attempt_and_does_not_loop_for_ever() {
     let world = World::running(Setup::probe()).await;
     let kill = json!({"query": "select lab.kill_me()", "ignore_error": true});
-    world.probe("bad", json!({"steps": [{"sql": "insert into lab.entry (name) values ('lost')"}, kill]})).await;
+    world
+        .probe("bad", json!({"steps": [{"sql": "insert into lab.entry (name) values ('lost')"}, kill]}))
+        .await;
     world.until("select count(*) = 1 from wonce.crash_mark").await;
     assert_eq!(world.value::<i64>("select count(*) from wonce.attempt where decision = 'retry'").await, 0);
     assert_eq!(world.outcome("probe", "bad").await, "dead");

@@ -28,7 +28,8 @@ async fn allowed(world: &World, table: &str, column: &str) -> Words {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_enum_has_exactly_the_words_that_its_column_allows() {
     let world = World::running(Setup::probe()).await;
-    let reasons = DeadReason::ALL.iter().map(|r| r.as_str()).chain(ParkReason::ALL.iter().map(|r| r.as_str()));
+    let reasons =
+        DeadReason::ALL.iter().map(|r| r.as_str()).chain(ParkReason::ALL.iter().map(|r| r.as_str()));
     assert_eq!(allowed(&world, "dead_letter", "reason").await, words(reasons));
     let states = EffectState::ALL.iter().map(|state| state.as_str());
     assert_eq!(allowed(&world, "outbox", "state").await, words(states));
