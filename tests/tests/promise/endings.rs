@@ -97,12 +97,24 @@ async fn done_after_a_unique_violation_is_retried_until_it_is_true() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_text_of_30_mib_is_cut_and_kept() {
+async fn an_error_text_of_30_mib_is_too_much_to_copy() {
     let world = World::running(Setup::probe()).await;
     world.probe("e1", json!({"end": {"error_bytes": 30 * 1024 * 1024}})).await;
     assert_eq!(world.outcome("probe", "e1").await, "dead");
-    assert!(world.value::<i32>("select octet_length(message) from wonce.dead_letter").await < 64 * 1024);
-    assert!(world.value::<String>(MESSAGE).await.starts_with("xxx"));
+    assert_eq!(world.value::<String>(DEATH).await, "budget budget copied-bytes 3");
+    let message: String = world.value(MESSAGE).await;
+    assert!(message.contains("limits.host_call_bytes"), "{message}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_text_of_1_mib_is_cut_and_kept() {
+    let world = World::running(Setup::probe()).await;
+    world.probe("e1", json!({"end": {"error_bytes": 1024 * 1024}})).await;
+    assert_eq!(world.outcome("probe", "e1").await, "dead");
+    assert_eq!(world.value::<String>(DEATH).await, "permanent permanent probe-large 1");
+    let message: String = world.value(MESSAGE).await;
+    assert!(message.starts_with("xxx") && message.len() < 64 * 1024, "{} bytes", message.len());
     world.end().await;
 }
 
@@ -140,7 +152,7 @@ async fn a_statement_that_sleeps_past_the_deadline_is_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_statements_ends_at_its_limit() {
     let setup = Setup::default().with(Handler::probe().limit("statements", "5"));
-    let steps: Vec<Json> = (0..6).map(|_| json!({"sql": ENTRY, "ignore_error": true})).collect();
+    let steps: Vec<Json> = (0..11).map(|_| json!({"sql": ENTRY, "ignore_error": true})).collect();
     let (world, death) = death(setup, json!(steps)).await;
     assert_eq!(death, "budget budget statements 3");
     world.end().await;
