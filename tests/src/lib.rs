@@ -1,1 +1,6 @@
-//! Support for the tests of wonce's promises: a world is a host on a database of its own.
+//! What the tests of the whole share: a [`World`](world::World) of one database, some hosts and
+//! one receiver for effects. Knows nothing of what a test wants to prove.
+
+pub mod eventually;
+pub mod target;
+pub mod world;

@@ -1,0 +1,42 @@
+//! Where cargo and `make` put what the tests run: found from the running test's own place.
+
+use std::path::{Path, PathBuf};
+
+/// `target`, or what CARGO_TARGET_DIR says: two above a test binary's `deps` folder.
+///
+/// # Panics
+/// When the running program is not one that cargo built.
+#[must_use]
+pub fn folder() -> PathBuf {
+    let running = std::env::current_exe().expect("a running program has a path");
+    running.ancestors().nth(3).expect("cargo puts tests three folders deep").to_owned()
+}
+
+/// A program of this workspace in the profile of the running test.
+///
+/// # Panics
+/// When it is not built.
+#[must_use]
+pub fn program(name: &str) -> PathBuf {
+    let running = std::env::current_exe().expect("a running program has a path");
+    let path = running.ancestors().nth(2).expect("cargo puts tests in a profile's folder").join(name);
+    assert!(path.is_file(), "\"{}\" is not there: run `cargo build --workspace`", path.display());
+    path
+}
+
+/// A built handler.
+///
+/// # Panics
+/// When it is not built.
+#[must_use]
+pub fn component(name: &str) -> PathBuf {
+    let path = folder().join("plugins/wasm32-wasip2/release").join(format!("{name}.wasm"));
+    assert!(path.is_file(), "\"{}\" is not there: run `make plugins` first", path.display());
+    path
+}
+
+/// A file of an example handler's source.
+#[must_use]
+pub fn plugin_file(plugin: &str, file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(plugin).join(file)
+}

@@ -1,0 +1,15 @@
+//! What wonce promises, on real Postgres, with whole hosts and real guests: one test for each
+//! sentence. Crashes of the process have a binary of their own, `crash`.
+
+mod promise {
+    mod effects;
+    mod endings;
+    mod examples;
+    mod once;
+    mod payloads;
+    mod replay;
+    mod role;
+    mod statements;
+    mod storms;
+    mod words;
+}
