@@ -226,6 +226,7 @@ impl Host {
                 "the clean stop could not be recorded; the next start begins on probation"
             );
         }
+        self.store.close();
         self.database.stop(DATABASE_STOP).await;
         tracing::info!("wonce has stopped");
     }

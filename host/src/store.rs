@@ -64,6 +64,11 @@ impl Store {
         Ok(store)
     }
 
+    /// Closes the control connections, so that a database that stops next finds none.
+    pub fn close(&self) {
+        self.pool.close();
+    }
+
     /// One control connection, given back on drop.
     pub(crate) async fn client(&self) -> Result<Object, Error> {
         self.pool.get().await.map_err(Error::no_connection)
