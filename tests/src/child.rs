@@ -77,7 +77,8 @@ impl Host {
     pub async fn start(setup: &Setup) -> (Self, Doors) {
         let mut host = Self::launch(setup, None);
         let doors = host.ready().await;
-        let doors = doors.unwrap_or_else(|ended| panic!("ended with {ended} on its start:\n{}", host.log.text()));
+        let doors =
+            doors.unwrap_or_else(|ended| panic!("ended with {ended} on its start:\n{}", host.log.text()));
         (host, doors)
     }
 
@@ -193,7 +194,10 @@ impl Log {
         let line = lines.iter().find(|line| line.contains(RUNNING))?;
         let line: Value = serde_json::from_str(line).expect("a JSON line");
         let address = |name: &str| line[name].as_str().and_then(|text| text.parse().ok());
-        Some(Doors { http: address("http").expect("an address"), admin: address("admin").expect("an address") })
+        Some(Doors {
+            http: address("http").expect("an address"),
+            admin: address("admin").expect("an address"),
+        })
     }
 
     async fn read(self, stderr: ChildStderr) {

@@ -113,7 +113,11 @@ impl Database {
             number = match self.client().await.query_one(sql, params).await {
                 Ok(row) => Some(row.get(0)),
                 // The server went away in the middle.
-                Err(error) if error.is_closed() || error.code().is_none_or(|c| c.code().starts_with("57P")) => None,
+                Err(error)
+                    if error.is_closed() || error.code().is_none_or(|c| c.code().starts_with("57P")) =>
+                {
+                    None
+                }
                 Err(error) => panic!("{sql}: {error:?}"),
             };
             number.is_some()
@@ -156,7 +160,11 @@ impl Database {
     pub async fn books_hold(&self) {
         let output = verb(&["verify", "--database-url", &self.url]).await;
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "the books do not hold:\n{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "the books do not hold:\n{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 
     /// Takes the database and its roles away.

@@ -122,7 +122,8 @@ async fn replay_suspects(database: &Database, doors: Doors) {
     let suspects = "SELECT id::text FROM wonce.dead_letter WHERE state = 'dead' AND reason = 'crash_suspect'";
     for id in database.texts(suspects).await {
         let admin = format!("http://{}", doors.admin);
-        let output = verb(&["dead", "replay", &id, "--reason", "a test killed its hosts", "--connect", &admin]).await;
+        let output =
+            verb(&["dead", "replay", &id, "--reason", "a test killed its hosts", "--connect", &admin]).await;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -32,7 +32,11 @@ impl Load {
                 _ if drawn < DEATHS + RETRIES => (json!([{"require_attempt": 2}]), json!("done")),
                 _ => (json!([]), json!("done")),
             };
-            if drawn < DEATHS { load.dying.push(id.clone()) } else { load.good.push(id.clone()) }
+            if drawn < DEATHS {
+                load.dying.push(id.clone())
+            } else {
+                load.good.push(id.clone())
+            }
             let event = Event { script: script(&id, &steps, &end), id };
             if rng.random_range(0..100) < DUPLICATES {
                 load.sendings.push(event.clone());

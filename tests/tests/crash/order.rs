@@ -43,7 +43,8 @@ async fn each_ordering_key_is_handled_in_intake_order_and_never_two_at_once() {
         }
     })
     .await;
-    until("nothing is pending", async || database.number("SELECT count(*) FROM wonce.inbox").await == 0).await;
+    until("nothing is pending", async || database.number("SELECT count(*) FROM wonce.inbox").await == 0)
+        .await;
     one.stop().await;
     two.stop().await;
     check(&database).await;

@@ -24,9 +24,11 @@ const WRITTEN: &str = "SELECT (SELECT count(*) FROM wonce.processed_events)
                             + (SELECT count(*) FROM wonce.attempt) + (SELECT count(*) FROM wonce.dead_letter)";
 
 /// A handler whose secret the test knows.
-const HANDLER: &str = "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
+const HANDLER: &str =
+    "INSERT INTO wonce.handler (name, ordering, active_version, policy, secret_hash, deployed_by)
     VALUES ('probe', 'ordered', sha256('v'), '{}', sha256('secret'), 'test')";
-const LANE: &str = "INSERT INTO wonce.lane (handler_id, lane) SELECT id, wonce.lane_of('k') FROM wonce.handler";
+const LANE: &str =
+    "INSERT INTO wonce.lane (handler_id, lane) SELECT id, wonce.lane_of('k') FROM wonce.handler";
 /// What a host's claim calls, for the key of what it got.
 const CLAIM: &str = "SELECT c.key FROM wonce.handler h, wonce.claim(h.id, 'secret', 1, 0::smallint) c";
 
@@ -39,14 +41,18 @@ async fn a_failed_commit_writes_nothing_while_or_after_another_host_has_its_row(
     let claimed = claim_and_let_go(&deployed).await;
     let settle = async || {
         let (settlement, record) = (dead(), record(&deployed));
-        let settled = store.settle_elsewhere(&deployed.access, &claimed.delivery, 0, &settlement, &record).await;
+        let settled =
+            store.settle_elsewhere(&deployed.access, &claimed.delivery, 0, &settlement, &record).await;
         settled.expect("the database answers")
     };
 
     let other = database.client().await;
     other.batch_execute("BEGIN; SELECT FROM wonce.inbox FOR UPDATE").await.expect("the row is another's");
     assert!(matches!(settle().await, Settled::Overtaken), "another host holds the row");
-    other.batch_execute("UPDATE wonce.inbox SET attempt = attempt + 1; COMMIT").await.expect("it failed there");
+    other
+        .batch_execute("UPDATE wonce.inbox SET attempt = attempt + 1; COMMIT")
+        .await
+        .expect("it failed there");
     assert!(matches!(settle().await, Settled::Overtaken), "another host counted an attempt");
     other.batch_execute("UPDATE wonce.inbox SET attempt = 0, round = 1").await.expect("a replay");
     assert!(matches!(settle().await, Settled::Overtaken), "it is another round");
@@ -67,9 +73,11 @@ async fn followers_wait_while_their_head_runs_and_after_it_was_put_off() {
     one.batch_execute("BEGIN").await.expect("a transaction");
     assert_eq!(claim(&one).await, ["head"]);
     assert_eq!(claim(&two).await, Vec::<String>::new(), "the head runs");
-    one.batch_execute("UPDATE wonce.inbox SET due_at = now() + interval '1 h', attempt = 1 WHERE key = 'head'; COMMIT")
-        .await
-        .expect("put off");
+    one.batch_execute(
+        "UPDATE wonce.inbox SET due_at = now() + interval '1 h', attempt = 1 WHERE key = 'head'; COMMIT",
+    )
+    .await
+    .expect("put off");
     assert_eq!(claim(&two).await, Vec::<String>::new(), "the head waits for its next try");
     two.batch_execute("UPDATE wonce.inbox SET due_at = now() WHERE key = 'head'").await.expect("due");
     assert_eq!(claim(&two).await, ["head"]);
@@ -88,7 +96,9 @@ async fn a_head_that_is_put_off_between_the_two_looks_of_a_claim_is_not_passed()
     let claiming = tokio::spawn(async move { claim(&claimer).await });
     until_one_waits_for_a_lock(&database).await;
     other
-        .batch_execute("UPDATE wonce.inbox SET due_at = now() + interval '1 h', attempt = 1 WHERE key = 'head'")
+        .batch_execute(
+            "UPDATE wonce.inbox SET due_at = now() + interval '1 h', attempt = 1 WHERE key = 'head'",
+        )
         .await
         .expect("another host put the head off");
     gate.batch_execute("COMMIT").await.expect("the lane is free");

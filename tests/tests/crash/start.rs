@@ -44,7 +44,11 @@ async fn a_database_of_a_newer_wonce_is_refused() {
         .await;
     let (status, log) = Host::launch(&setup, None).last_words().await;
     assert_eq!(status.code(), Some(1), "{log}");
-    assert!(log.contains("migration 9999 (\\\"9999_marvel\\\")") || log.contains("migration 9999 (\"9999_marvel\")"), "{log}");
+    assert!(
+        log.contains("migration 9999 (\\\"9999_marvel\\\")")
+            || log.contains("migration 9999 (\"9999_marvel\")"),
+        "{log}"
+    );
     assert!(log.contains("written by a newer version"), "{log}");
     database.close().await;
 }
