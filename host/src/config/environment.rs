@@ -17,7 +17,14 @@ const ALIASES: [(&str, &str); 3] = [
     ("log.level", "WONCE_LOG"),
 ];
 /// Variables of ours that are no keys: the file itself, and what the client commands read.
-const OTHERS: [&str; 3] = ["WONCE_CONFIG", "WONCE_URL", "WONCE_TOKEN"];
+const OTHERS: &[&str] = &[
+    "WONCE_CONFIG",
+    "WONCE_URL",
+    "WONCE_TOKEN",
+    // Only a test build looks at it; any other one refuses it like every unknown variable.
+    #[cfg(feature = "crash-points")]
+    "WONCE_CRASH_AT",
+];
 
 /// A copy of the environment, so that tests bring their own.
 #[derive(Clone, Default)]

@@ -1,0 +1,31 @@
+//! Every wait of these tests: bounded, and for a condition. The only timers are here.
+
+use std::time::{Duration, Instant};
+
+/// Far longer than any wait of a test that works.
+const PATIENCE: Duration = Duration::from_secs(150);
+/// Between two looks at a condition.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Asks until the answer is yes.
+///
+/// # Panics
+/// When it never is.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < PATIENCE, "this never came true: {what}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Waits for a future.
+///
+/// # Panics
+/// When it does not end.
+pub async fn bounded<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("this never came true: {what}"),
+    }
+}

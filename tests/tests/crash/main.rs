@@ -1,0 +1,9 @@
+//! What survives the death of hosts and of Postgres: real processes, really killed.
+
+mod kills;
+mod load;
+mod order;
+mod races;
+mod start;
+mod stop;
+mod survivors;
