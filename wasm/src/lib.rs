@@ -3,6 +3,7 @@
 //! guest a [`Transaction`] that somebody else holds.
 //!
 //! Invariant: nothing here knows Postgres, claims, retries or settlement.
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too"))]
 
 mod bindings;
 mod cache;
@@ -33,5 +34,5 @@ pub use log::{LogLevel, LogLine, LogOrigin};
 pub use prepare::{LoadError, MAX_COMPONENT_BYTES, Prepared};
 pub use report::{Reason, Refusal};
 pub use sandbox::{Error, Sandbox};
-pub use settings::Settings;
+pub use settings::{DEFAULT_MAX_MEMORY, DEFAULT_SLOTS, Settings};
 pub use transaction::Transaction;

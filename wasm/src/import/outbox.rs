@@ -67,7 +67,7 @@ impl State {
 
     fn check(&self, effect: outbox::Effect) -> Result<Effect, Error> {
         let sink = SinkName::parse(effect.sink.as_str()).ok().filter(|sink| self.facts.emits.contains(sink));
-        let sink = sink.ok_or_else(|| Error::UnknownSink(effect.sink))?;
+        let sink = sink.ok_or(Error::UnknownSink(effect.sink))?;
         check_type("type", &effect.type_)?;
         if let Some(content_type) = &effect.datacontenttype {
             check_type("datacontenttype", content_type)?;

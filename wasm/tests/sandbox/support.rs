@@ -15,10 +15,10 @@ use wonce_core::outcome::Outcome;
 use wonce_core::sql::{Column, DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
 use wonce_wasm::{Call, DeliveryFacts, Ended, Limits, Prepared, Sandbox, Settings, Transaction};
 
-pub const NOW: Micros = Micros(1_700_000_000_123_456);
+pub(crate) const NOW: Micros = Micros(1_700_000_000_123_456);
 
 /// Builds the guest unless it is built; cargo's own lock serves tests that run at once.
-pub fn guest() -> Vec<u8> {
+pub(crate) fn guest() -> Vec<u8> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guest/Cargo.toml");
     let target = scratch("guest");
     let status = Command::new(env!("CARGO"))
@@ -38,22 +38,22 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 /// A sandbox whose compile cache all tests share.
-pub fn sandbox() -> Sandbox {
+pub(crate) fn sandbox() -> Sandbox {
     Sandbox::new(Settings { slots: 4, cache_dir: Some(scratch("compiled")), ..Settings::default() }).unwrap()
 }
 
 /// Runs one script with the default limits.
-pub async fn run(script: &str) -> Ended<Fake> {
+pub(crate) async fn run(script: &str) -> Ended<Fake> {
     run_with(script, Limits::default()).await
 }
 
-pub async fn run_with(script: &str, limits: Limits) -> Ended<Fake> {
+pub(crate) async fn run_with(script: &str, limits: Limits) -> Ended<Fake> {
     let sandbox = sandbox();
     let prepared = sandbox.prepare(&guest()).await.unwrap();
     invoke(&sandbox, &prepared, script, "order-1", limits).await
 }
 
-pub async fn invoke(
+pub(crate) async fn invoke(
     sandbox: &Sandbox,
     prepared: &Prepared,
     script: &str,
@@ -64,21 +64,21 @@ pub async fn invoke(
 }
 
 /// The reason that the guest answered with.
-pub fn answer(ended: &Ended<Fake>) -> &str {
+pub(crate) fn answer(ended: &Ended<Fake>) -> &str {
     match &ended.outcome {
         Outcome::Ignored(reason) => reason,
         other @ (Outcome::Done | Outcome::Failed { .. }) => panic!("the guest did not answer: {other:?}"),
     }
 }
 
-pub fn fault(ended: &Ended<Fake>) -> &Fault {
+pub(crate) fn fault(ended: &Ended<Fake>) -> &Fault {
     match &ended.outcome {
         Outcome::Failed { fault, .. } => fault,
         other @ (Outcome::Done | Outcome::Ignored(_)) => panic!("the guest did not fail: {other:?}"),
     }
 }
 
-pub fn call(script: &str, key: &str) -> Call {
+pub(crate) fn call(script: &str, key: &str) -> Call {
     Call {
         handler: HandlerName::parse("payments").unwrap(),
         event: Event {
@@ -112,10 +112,10 @@ pub fn call(script: &str, key: &str) -> Call {
 /// A transaction in memory. `select fail_<sqlstate>` aborts it, `select lost` loses the
 /// connection, `select hang` never ends, `select many` has too many rows.
 #[derive(Debug, Default)]
-pub struct Fake {
-    pub statements: Vec<String>,
-    pub effects: Vec<Effect>,
-    pub aborted: Option<DbError>,
+pub(crate) struct Fake {
+    pub(crate) statements: Vec<String>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) aborted: Option<DbError>,
 }
 
 impl Fake {
