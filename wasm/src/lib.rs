@@ -34,5 +34,5 @@ pub use log::{LogLevel, LogLine, LogOrigin};
 pub use prepare::{LoadError, MAX_COMPONENT_BYTES, Prepared};
 pub use report::{Reason, Refusal};
 pub use sandbox::{Error, Sandbox};
-pub use settings::{DEFAULT_MAX_MEMORY, DEFAULT_SLOTS, Settings};
+pub use settings::Settings;
 pub use transaction::Transaction;
