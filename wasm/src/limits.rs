@@ -1,5 +1,6 @@
 //! What one invocation may use. Plain data with documented defaults; knows nothing of how a
-//! limit is kept. Field names are the keys under `limits` of `[handlers.<name>]`.
+//! limit is kept. Field names are the keys under `limits` of `[handlers.<name>]`;
+//! the key of `memory_bytes` is `memory`.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! Prints what preparing and invoking cost; asserts nothing about time. Run it alone, in
-//! release, with `--no-capture`.
+//! release, with `--nocapture`.
+#![expect(clippy::print_stderr, reason = "figures for people are this test's second purpose")]
 
 use std::time::Instant;
 
