@@ -25,6 +25,9 @@ use setup::Setup;
 /// What a host says when it takes events.
 const RUNNING: &str = "wonce is running";
 
+/// The exit status of a verb that could not do its work.
+pub const FAILED: i32 = 2;
+
 /// Where a host makes itself die: the n-th pass of a point of `wonce_host::crash::POINTS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashAt {

@@ -8,7 +8,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::wait::until;
+use super::wait::Looking;
 
 /// A host that does not answer in this time is asked again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -41,7 +41,10 @@ impl Sender {
 
     /// Sends one event and repeats it until a host takes responsibility.
     pub async fn send(&self, event: &Event) {
-        until(&format!("event {} is answered", event.id), async || self.try_once(event).await).await;
+        let looking = Looking::for_condition(&format!("event {} is answered", event.id));
+        while !self.try_once(event).await {
+            looking.pause().await;
+        }
     }
 
     async fn try_once(&self, event: &Event) -> bool {

@@ -12,9 +12,32 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// # Panics
 /// When it never is.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
+    let looking = Looking::for_condition(what);
     while !holds().await {
-        assert!(started.elapsed() < PATIENCE, "this never came true: {what}");
+        looking.pause().await;
+    }
+}
+
+/// A wait that is written out as a loop, where a closure would keep a future from being sent.
+#[derive(Debug)]
+pub struct Looking {
+    what: String,
+    since: Instant,
+}
+
+impl Looking {
+    /// Begins.
+    #[must_use]
+    pub fn for_condition(what: &str) -> Self {
+        Self { what: what.to_owned(), since: Instant::now() }
+    }
+
+    /// Between two looks.
+    ///
+    /// # Panics
+    /// When it has gone on for too long.
+    pub async fn pause(&self) {
+        assert!(self.since.elapsed() < PATIENCE, "this never came true: {}", self.what);
         tokio::time::sleep(PAUSE).await;
     }
 }

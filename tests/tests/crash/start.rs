@@ -1,12 +1,12 @@
 //! What a start does to a shared database, and what it refuses.
 
 use serde_json::json;
-use wonce_tests::child::Host;
 use wonce_tests::child::database::Database;
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
 use wonce_tests::child::wait::until;
+use wonce_tests::child::{FAILED, Host};
 
 const HOSTS: usize = 4;
 
@@ -43,7 +43,7 @@ async fn a_database_of_a_newer_wonce_is_refused() {
         )
         .await;
     let (status, log) = Host::launch(&setup, None).last_words().await;
-    assert_eq!(status.code(), Some(1), "{log}");
+    assert_eq!(status.code(), Some(FAILED), "{log}");
     assert!(
         log.contains("migration 9999 (\\\"9999_marvel\\\")")
             || log.contains("migration 9999 (\"9999_marvel\")"),
@@ -60,7 +60,7 @@ async fn another_version_of_a_handler_that_a_live_host_runs_needs_the_flag_repla
     let new = Setup::new(&database, receiver.address).with_another_version();
     let (live, _) = Host::start(&old).await;
     let (status, log) = Host::launch(&new, None).last_words().await;
-    assert_eq!(status.code(), Some(1), "{log}");
+    assert_eq!(status.code(), Some(FAILED), "{log}");
     assert!(log.contains("--replace"), "{log}");
     let replaced = "SELECT count(*) FROM wonce.handler WHERE previous_version IS NOT NULL";
     assert_eq!(database.number(replaced).await, 0);

@@ -6,7 +6,7 @@ use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
 use wonce_tests::child::wait::until;
-use wonce_tests::child::{CrashAt, Host};
+use wonce_tests::child::{CrashAt, FAILED, Host};
 
 const SETTLED: &str = "SELECT count(*) FROM wonce.processed_events";
 const UNCLEAN: &str = "did not end cleanly";
@@ -53,7 +53,7 @@ async fn a_second_signal_ends_a_host_at_once_and_the_next_start_is_on_probation(
     host.says("stopping:").await;
     host.ask_to_stop();
     let (status, log) = host.last_words().await;
-    assert_eq!(status.code(), Some(1), "{log}");
+    assert_eq!(status.code(), Some(FAILED), "{log}");
     assert_eq!(database.number(SETTLED).await, 0, "the gate is still closed");
 
     gate.batch_execute("COMMIT").await.expect("opened");
