@@ -4,7 +4,6 @@
 
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +12,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use wait::{bounded, until};
+
+use crate::target;
 
 pub mod database;
 pub mod receiver;
@@ -170,19 +171,13 @@ pub async fn verb(words: &[&str]) -> Output {
 /// The binary beside this test's own, with nothing of ours in its environment: the host refuses
 /// variables that look like its own and are not.
 fn wonce() -> Command {
-    let mut command = Command::new(target().join("wonce"));
+    let mut command = Command::new(target::program("wonce"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("WONCE_") || name == "DATABASE_URL" {
             command.env_remove(name);
         }
     }
     command
-}
-
-/// The profile's folder: `<target>/debug`, of which tests run in `deps`.
-fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its own place");
-    test.ancestors().nth(2).expect("tests run in <target>/<profile>/deps").to_owned()
 }
 
 impl Log {

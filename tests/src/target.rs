@@ -1,5 +1,7 @@
 //! Where cargo and `make` put what the tests run: found from the running test's own place.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// `target`, or what CARGO_TARGET_DIR says: two above a test binary's `deps` folder.
@@ -39,4 +41,17 @@ pub fn component(name: &str) -> PathBuf {
 #[must_use]
 pub fn plugin_file(plugin: &str, file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(plugin).join(file)
+}
+
+/// Compiling a handler takes a debug build seconds: all hosts of all tests share what one of them
+/// compiled. `folder` is a host's, with its data folder still to be made.
+///
+/// # Panics
+/// When the folders cannot be written.
+pub fn share_compiled(folder: &Path) {
+    let shared = self::folder().join("compiled-for-tests");
+    // The sandbox trusts only a cache that is closed to other users.
+    DirBuilder::new().recursive(true).mode(0o700).create(&shared).expect("the target folder can be written");
+    std::fs::create_dir(folder.join("data")).expect("the folder can be written");
+    symlink(shared, folder.join("data/compiled")).expect("a link");
 }

@@ -1,8 +1,6 @@
 //! One test's world: a database of its own, hosts in this process that are configured by a real
 //! `wonce.toml`, and a receiver for their effects.
 
-use std::path::PathBuf;
-
 use serde_json::Value as Json;
 use tempfile::TempDir;
 use tokio_postgres::types::FromSql;
@@ -51,7 +49,7 @@ impl World {
             .await
             .expect("the server makes a database");
         let folder = tempfile::Builder::new().prefix("wonce-world-").tempdir().expect("a temporary folder");
-        share_compiled(&folder);
+        target::share_compiled(folder.path());
         let receiver = Receiver::start().await;
         setup.write(folder.path(), &format!("{}/{database}", server::url()), &receiver);
         let flags = Flags { config: Some(folder.path().join("wonce.toml")), ..Flags::default() };
@@ -170,12 +168,4 @@ async fn connect(database: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.expect("the server answers");
     tokio::spawn(connection);
     client
-}
-
-/// Compiling a handler takes seconds: all tests share what one of them compiled.
-fn share_compiled(folder: &TempDir) {
-    let shared: PathBuf = target::folder().join("compiled-handlers");
-    std::fs::create_dir_all(&shared).expect("the target folder can be written");
-    std::fs::create_dir(folder.path().join("data")).expect("the folder can be written");
-    std::os::unix::fs::symlink(shared, folder.path().join("data/compiled")).expect("a link");
 }

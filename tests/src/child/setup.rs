@@ -1,14 +1,13 @@
 //! What a host is started with: its folder, `wonce.toml`, the probe handler and its manifest.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use super::database::Database;
-use super::target;
+use crate::target;
 
 /// One host's folder. A host that is started again from it is the same host.
 #[derive(Debug)]
@@ -24,8 +23,8 @@ impl Setup {
     #[must_use]
     pub fn new(database: &Database, receiver: SocketAddr) -> Self {
         let folder = tempfile::Builder::new().prefix("wonce-host-").tempdir().expect("a folder");
-        share_compiled_handlers(folder.path());
-        let component = probe();
+        target::share_compiled(folder.path());
+        let component = target::component("probe");
         let setup = Self { folder, database_url: database.url.clone(), receiver, component };
         setup.write();
         setup.write_manifest("");
@@ -100,21 +99,4 @@ format = "json"
         );
         fs::write(self.file(), text).expect("written");
     }
-}
-
-/// The scripted handler, as `make plugins` leaves it.
-fn probe() -> PathBuf {
-    let target = target();
-    let plugins = target.parent().expect("the target's folder").join("plugins");
-    let component = plugins.join("wasm32-wasip2/release/probe.wasm");
-    assert!(component.is_file(), "there is no \"{}\"; run `make plugins`", component.display());
-    component
-}
-
-/// Compiling takes a debug build seconds, so all hosts of all tests keep the result in one place.
-fn share_compiled_handlers(folder: &Path) {
-    let shared = target().join("wonce-compiled");
-    DirBuilder::new().recursive(true).mode(0o700).create(&shared).expect("a folder");
-    fs::create_dir(folder.join("data")).expect("a folder");
-    symlink(shared, folder.join("data/compiled")).expect("a link");
 }
