@@ -1,6 +1,8 @@
 //! One test's world: a database of its own, hosts in this process that are configured by a real
 //! `wonce.toml`, and a receiver for their effects.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
@@ -175,7 +177,9 @@ async fn connect(database: &str) -> Client {
 /// Compiling a handler takes seconds: all tests share what one of them compiled.
 fn share_compiled(folder: &TempDir) {
     let shared: PathBuf = target::folder().join("compiled-handlers");
-    std::fs::create_dir_all(&shared).expect("the target folder can be written");
+    // A host refuses a cache that others can write to.
+    let mut private = DirBuilder::new();
+    private.recursive(true).mode(0o700).create(&shared).expect("the target folder can be written");
     std::fs::create_dir(folder.path().join("data")).expect("the folder can be written");
     std::os::unix::fs::symlink(shared, folder.path().join("data/compiled")).expect("a link");
 }
