@@ -1,6 +1,5 @@
 //! Waits for what a host does in its own time. The only place of these tests with a timer.
 
-use std::future::Future;
 use std::time::Duration;
 
 /// Far longer than anything that works takes, on a busy machine too.
@@ -12,10 +11,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 ///
 /// # Panics
 /// When it never comes; `what` says what was waited for.
-pub async fn eventually<T, F>(what: &str, mut look: impl FnMut() -> F) -> T
-where
-    F: Future<Output = Option<T>>,
-{
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let seen = async {
         loop {
             if let Some(found) = look().await {

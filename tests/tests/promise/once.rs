@@ -33,12 +33,15 @@ async fn two_hosts_that_get_one_key_at_one_instant_leave_one_effect() {
             world.event_to(0, "probe.run", &id, script.clone()),
             world.event_to(1, "probe.run", &id, script.clone())
         );
-        let mut verdicts = [left.verdict().to_owned(), right.verdict().to_owned()];
-        verdicts.sort_unstable();
-        assert_eq!(verdicts, ["accepted", "duplicate"]);
+        // Both may be accepted: the look of intake is a courtesy, the ledger is the guarantee.
+        let verdicts = [left.verdict(), right.verdict()];
+        assert!(verdicts.contains(&"accepted"), "{verdicts:?}");
     }
     world.until("select count(*) = 20 from wonce.processed_events where outcome = 'done'").await;
+    world.until("select not exists (select from wonce.inbox)").await;
     assert_eq!(world.value::<i64>(ENTRIES).await, 20);
+    let repeats = "select sum(duplicate_early + duplicate_late)::bigint from wonce.tally";
+    assert_eq!(world.value::<i64>(repeats).await, 20);
     world.end().await;
 }
 

@@ -56,8 +56,7 @@ async fn statements_that_leave_transaction_or_session_are_never_sent() {
 async fn a_neighbours_table_is_out_of_reach() {
     let neighbour = Handler::example("shipments", &["shipping.shipments"]);
     let world = World::running(Setup::default().with(Handler::probe().max_attempts(1)).with(neighbour)).await;
-    let statements =
-        ["select * from shipping.shipments", "delete from shipping.shipments", "drop table lab.entry"];
+    let statements = ["select * from shipping.shipments", "delete from shipping.shipments"];
     for (number, statement) in statements.iter().enumerate() {
         let id = format!("e{number}");
         world.probe(&id, json!({"steps": [{"sql": statement, "ignore_error": true}]})).await;
@@ -81,16 +80,15 @@ async fn the_role_itself_may_not_even_without_the_guard() {
         "insert into wonce.processed_events default values",
         "update wonce.outbox set state = 'confirmed'",
         "select * from shipping.shipments",
-        "select wonce.accept(null::bigint[])",
+        "select wonce.discard(1, 'me', '')",
+        "select wonce.claim(1, '', 1, null)",
         "select wonce.replay(1, null, 'me', '')",
         "create schema mine",
         "drop table lab.entry",
         "create role mine",
     ] {
         let error = client.batch_execute(statement).await.expect_err(statement);
-        let code = error.code().cloned();
-        let closed = [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::UNDEFINED_FUNCTION];
-        assert!(code.as_ref().is_some_and(|code| closed.contains(code)), "{statement}: {error:?}");
+        assert_eq!(error.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{statement}: {error:?}");
     }
     world.end().await;
 }
