@@ -3,7 +3,6 @@
 //! guest a [`Transaction`] that somebody else holds.
 //!
 //! Invariant: nothing here knows Postgres, claims, retries or settlement.
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too"))]
 
 mod bindings;
 mod cache;

@@ -1,7 +1,5 @@
 //! The sandbox from outside: a scripted guest, built once, against a transaction in memory.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-#![expect(clippy::print_stderr, reason = "the speed test prints what it measured")]
 
 #[path = "sandbox/endings.rs"]
 mod endings;

@@ -50,8 +50,8 @@ impl Load {
 
     /// Sends a part, everything at once.
     pub(crate) fn send(events: &[Event], sender: &Sender, sending: &mut JoinSet<()>) {
-        for event in events.iter().cloned() {
-            let sender = sender.clone();
+        for event in events {
+            let (sender, event) = (sender.clone(), event.clone());
             sending.spawn(async move { sender.send(&event).await });
         }
     }
