@@ -43,7 +43,8 @@ impl Committer {
             };
             match group {
                 Some(group) => self.settle(group).await,
-                None => return,
+                // The doors are gone and nothing is left: what remains is the stop.
+                None => return stop.cancelled().await,
             }
         }
         self.queue.close().await;
