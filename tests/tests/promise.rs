@@ -5,6 +5,7 @@ mod promise {
     mod effects;
     mod endings;
     mod examples;
+    mod leftovers;
     mod once;
     mod payloads;
     mod replay;

@@ -33,9 +33,10 @@ pub async fn invoke(sandbox: &Sandbox, handler: &Handler, claimed: Claimed) -> R
     let outcome = match transaction.lost() {
         None => ended.outcome,
         // Whatever the guest made of it: its transaction is gone.
-        Some(reason) => {
-            Outcome::Failed { fault: Fault::new(FaultClass::Host, "connection-lost", reason), after: None }
-        }
+        Some(loss) => Outcome::Failed {
+            fault: Fault::new(FaultClass::Host, "connection-lost", loss.reason()),
+            after: None,
+        },
     };
     Ran {
         claimed: Claimed { delivery, transaction },

@@ -18,7 +18,7 @@ use super::dispatch::Shared;
 use super::handler::Handler;
 use super::invoke::Ran;
 use crate::crash;
-use crate::store::invocation::{Claimed, ClaimedDelivery};
+use crate::store::invocation::{Claimed, ClaimedDelivery, Loss};
 use crate::store::settle::{Record, Settled, Settlement};
 
 mod report;
@@ -152,8 +152,10 @@ async fn redo(handler: &Handler, mut claimed: Claimed, fault: Fault) -> Next {
 async fn release(shared: &Shared, handler: &Handler, claimed: Claimed, fault: Fault) -> Delivered {
     report::released(handler, &claimed.delivery, &fault);
     let marked = match claimed.transaction.lost() {
-        Some(_) => shared.store.mark_crash(&handler.access, &claimed.delivery.delivery.key).await.err(),
-        None => None,
+        Some(Loss::UnderStatement(_)) => {
+            shared.store.mark_crash(&handler.access, &claimed.delivery.delivery.key).await.err()
+        }
+        Some(Loss::Between(_)) | None => None,
     };
     claimed.transaction.release().await;
     Delivered::HostFault(match marked {

@@ -67,6 +67,25 @@ pub struct Claimed {
     pub transaction: OpenTransaction,
 }
 
+/// How a delivery's connection was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Loss {
+    /// While a guest's statement was under way: the guest may have done it.
+    UnderStatement(String),
+    /// While no statement was under way: the server or the network did it.
+    Between(String),
+}
+
+impl Loss {
+    /// The driver's or the server's words.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::UnderStatement(reason) | Self::Between(reason) => reason,
+        }
+    }
+}
+
 /// What was claimed.
 #[derive(Debug, Clone)]
 pub struct ClaimedDelivery {
@@ -92,7 +111,7 @@ pub struct OpenTransaction {
     /// dropped half-way loses nothing.
     in_flight: Option<BoxFuture<'static, Result<Reply, SqlError>>>,
     aborted: Option<DbError>,
-    lost: Option<String>,
+    lost: Option<Loss>,
 }
 
 impl std::fmt::Debug for OpenTransaction {
@@ -287,10 +306,10 @@ impl OpenTransaction {
         self.aborted.as_ref()
     }
 
-    /// Why the connection is gone, if it is.
+    /// How the connection was lost, if it was.
     #[must_use]
-    pub fn lost(&self) -> Option<&str> {
-        self.lost.as_deref()
+    pub fn lost(&self) -> Option<&Loss> {
+        self.lost.as_ref()
     }
 
     /// Settles what a dropped caller left in flight: cancels it and waits, bounded, for its answer.
@@ -304,7 +323,9 @@ impl OpenTransaction {
         .await;
         match ended {
             Ok(result) => self.note(&result),
-            Err(_) => self.lost = Some("a cancelled statement gave no answer".to_owned()),
+            Err(_) => {
+                self.lost = Some(Loss::UnderStatement("a cancelled statement gave no answer".to_owned()));
+            }
         }
     }
 
@@ -336,8 +357,12 @@ impl OpenTransaction {
         if self.aborted.is_some() {
             return Err(SqlError::Aborted);
         }
-        if let Some(reason) = &self.lost {
-            return Err(SqlError::ConnectionLost(reason.clone()));
+        // What closed before this statement was sent was not closed by it.
+        if self.lost.is_none() && self.lease.connection().client.is_closed() {
+            self.lost = Some(Loss::Between("the connection closed between two statements".to_owned()));
+        }
+        if let Some(loss) = &self.lost {
+            return Err(SqlError::ConnectionLost(loss.reason().to_owned()));
         }
         let pending = self.in_flight.insert(work);
         let result = pending.await;
@@ -361,7 +386,7 @@ impl OpenTransaction {
                     ..DbError::default()
                 });
             }
-            Err(SqlError::ConnectionLost(reason)) => self.lost = Some(reason.clone()),
+            Err(SqlError::ConnectionLost(reason)) => self.lost = Some(Loss::UnderStatement(reason.clone())),
         }
     }
 }

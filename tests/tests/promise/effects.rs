@@ -54,3 +54,19 @@ async fn a_sink_that_the_handler_may_not_use_gets_nothing() {
     assert_eq!(world.value::<i64>("select count(*) from wonce.outbox").await, 0);
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_effect_that_is_refused_is_sent_once_and_its_event_stays_done() {
+    let world = World::running(Setup::probe()).await;
+    world.receiver.answer_next(&[422]);
+    world.probe("e1", json!({"steps": [{"emit": {"data": "refused"}}]})).await;
+    world.until("select count(*) = 1 from wonce.outbox where state = 'refused'").await;
+    world.probe("e2", json!({"steps": [{"emit": {"data": "taken"}}]})).await;
+    world.until("select count(*) = 1 from wonce.outbox where state = 'confirmed'").await;
+    assert_eq!(world.value::<String>(STATES).await, "refused 1, confirmed 1");
+    assert_eq!(world.outcome("probe", "e1").await, "done");
+    assert_eq!(world.receiver.requests().len(), 2);
+    let told: String = world.value("select last_error from wonce.outbox where state = 'refused'").await;
+    assert!(told.contains("422"), "{told}");
+    world.end().await;
+}
