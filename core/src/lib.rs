@@ -17,6 +17,7 @@ pub mod json;
 pub mod key;
 pub mod name;
 pub mod outcome;
+pub mod pace;
 pub mod payload;
 pub mod pointer;
 pub mod relay;

@@ -2,13 +2,14 @@
 //!
 //! 1. [`intake`]: events are routed, given their keys and accepted, many in one commit
 //! 2. [`dispatch`]: workers under a bounded number of permits claim what is due
-//! 3. [`invoke`]: the guest runs in the claimed delivery's own transaction
-//! 4. [`settle`]: the outcome is decided and written in that same transaction
+//! 3. [`batch`], [`invoke`]: the guests run, one after the other, in the claim's own transaction
+//! 4. [`settle`]: what became of each is written in that same transaction
 //! 5. [`relay`]: committed effects go to their sinks
 //! 6. [`upkeep`]: heartbeats, and what must not grow
 //!
 //! Invariant: no step knows the admin API or the command line, and none writes SQL.
 
+mod batch;
 pub mod deliver;
 pub mod dispatch;
 pub mod handler;

@@ -19,6 +19,9 @@ use super::units::parse_duration;
 
 const MANIFEST_FILE: &str = "handler.toml";
 const MAX_CONCURRENCY: u32 = 1_024;
+/// As many as a batch can use: beyond this it only gets slower (see bench/README.md).
+const MAX_BATCH: u32 = 256;
+const DEFAULT_BATCH: u32 = 32;
 const MAX_ALERT: u64 = 1_000_000_000;
 /// A ledger that forgets sooner would take a broker's late redelivery for a new event.
 const MIN_RETENTION: Duration = Duration::from_secs(86_400);
@@ -39,8 +42,10 @@ pub struct HandlerConfig {
     pub settings: BTreeMap<String, String>,
     pub retry: RetryPolicy,
     pub limits: Limits,
-    /// Invocations of this handler at once on one host.
+    /// Transactions of this handler at once on one host.
     pub concurrency: u32,
+    /// The most deliveries that one of them handles; 1 gives each its own.
+    pub batch: u32,
     pub start: Start,
     /// Whom to ask about its dead letters.
     pub owner: Option<String>,
@@ -90,6 +95,7 @@ fn handler(table: &mut Reader<'_, '_>, name: Option<HandlerName>, invocations: u
     let retry = table.section("retry", |table| read_retry(table, &wished_retry));
     let limits = table.section("limits", |table| read_limits(table, &wished_limits));
     let concurrency = table.count("concurrency", 1..=MAX_CONCURRENCY, invocations);
+    let batch = table.count("batch", 1..=MAX_BATCH, DEFAULT_BATCH);
     let start = if table.boolean("paused", false) { Start::Paused } else { Start::Active };
     let owner = table.text("owner");
     let setup = existing_file(table, "setup");
@@ -111,6 +117,7 @@ fn handler(table: &mut Reader<'_, '_>, name: Option<HandlerName>, invocations: u
         retry,
         limits,
         concurrency,
+        batch,
         start,
         owner,
         setup,

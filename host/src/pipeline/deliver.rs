@@ -1,31 +1,25 @@
-//! One claimed delivery from claim to settlement: a late repeat is only counted, a crash suspect
-//! is set aside, everything else runs, is decided and is settled. Nothing leaves by `?`: every way
-//! out is a [`Delivered`].
+//! One claim from claim to settlement: its guests run, and what became of them is settled in one
+//! commit. Nothing leaves by `?`: every way out is a [`Delivered`].
 
-use wonce_core::decide::Redos;
-use wonce_core::fault::{Fault, FaultClass};
-use wonce_core::outcome::Outcome;
-use wonce_wasm::{LogLine, Usage};
-
+use super::batch::{Batch, Broken, Item, Stand};
 use super::dispatch::Shared;
 use super::handler::Handler;
-use super::invoke::{Ran, invoke};
-use super::probation::{MAX_MARKS, Turn};
-use super::settle::{self, Next};
+use super::probation::Turn;
+use super::settle::{self, Ended};
 use crate::crash;
-use crate::store::invocation::Claimed;
-use crate::store::settle::Settlement;
+use crate::store::claim::Claimed;
+use crate::store::transaction::Loss;
 
-/// How a delivery left this host's hands.
+/// How the deliveries of a claim left this host's hands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivered {
-    /// It is settled, or somebody else took it over: go on.
+    /// They are settled, or somebody else took them over, or they are pending as before: go on.
     Settled,
     /// The host could not do its part, for this reason: back off before the next claim.
     HostFault(String),
 }
 
-/// Takes one claimed delivery to its end.
+/// Takes the deliveries of one claim to their end.
 pub(super) async fn deliver(
     shared: &Shared,
     handler: &Handler,
@@ -33,75 +27,82 @@ pub(super) async fn deliver(
     probation: Option<&Turn>,
 ) -> Delivered {
     crash::point("after-claim");
-    if let Some(repeat) = claimed.delivery.repeat {
-        return settle::write(shared, handler, claimed, Settlement::Repeat(repeat), &LastRun::default())
-            .await;
+    if probation.is_some()
+        && let Err(reason) = mark_all(shared, handler, &mut claimed).await
+    {
+        claimed.transaction.release().await;
+        return Delivered::HostFault(reason);
     }
-    if claimed.delivery.marks >= MAX_MARKS {
-        return settle_outcome(shared, handler, not_run(claimed, crash_suspect()), Redos(u32::MAX)).await;
-    }
-    if probation.is_some() {
-        match shared.store.mark_crash(&handler.access, &claimed.delivery.delivery.key).await {
-            Ok(marks) => claimed.delivery.marks = marks,
-            Err(error) => {
-                claimed.transaction.release().await;
-                return Delivered::HostFault(error.explained());
-            }
-        }
-    }
-    run_until_settled(shared, handler, claimed).await
-}
-
-/// Runs the guest, and again at once while it only lost a race for a lock.
-async fn run_until_settled(shared: &Shared, handler: &Handler, mut claimed: Claimed) -> Delivered {
-    let mut redos = Redos(0);
-    loop {
-        crash::point("before-guest");
-        let ran = invoke(&shared.sandbox, handler, claimed).await;
-        crash::point("after-guest");
-        match settle::settle(shared, handler, ran, redos).await {
-            Next::Over(delivered) => return delivered,
-            Next::Redo(again) => claimed = *again,
-        }
-        redos = Redos(redos.0 + 1);
+    let mut batch = Batch::new(shared, handler, claimed);
+    match batch.run().await {
+        Ok(()) => settle_batch(shared, handler, batch).await,
+        Err(broken) => give_up(shared, handler, batch, broken).await,
     }
 }
 
-/// Settles an outcome that no further run may change.
-async fn settle_outcome(shared: &Shared, handler: &Handler, ran: Ran, redos: Redos) -> Delivered {
-    match settle::settle(shared, handler, ran, redos).await {
-        Next::Over(delivered) => delivered,
-        Next::Redo(claimed) => {
-            claimed.transaction.release().await;
+/// On probation, which claims singly, a mark is committed before the guest starts.
+async fn mark_all(shared: &Shared, handler: &Handler, claimed: &mut Claimed) -> Result<(), String> {
+    for delivery in claimed.deliveries.iter_mut().filter(|delivery| delivery.repeat.is_none()) {
+        match shared.store.mark_crash(&handler.access, &delivery.delivery.key).await {
+            Ok(marks) => delivery.marks = marks,
+            Err(error) => return Err(error.explained()),
+        }
+    }
+    Ok(())
+}
+
+async fn settle_batch(shared: &Shared, handler: &Handler, batch: Batch<'_>) -> Delivered {
+    let (items, transaction, host_fault) = batch.into_parts();
+    let claimed = items.len();
+    let ended: Vec<Ended> = items.into_iter().filter_map(Ended::of).collect();
+    let delivered = match ended.is_empty() {
+        true => {
+            transaction.release().await;
             Delivered::Settled
         }
+        false => settle::write(shared, handler, transaction, ended, claimed).await,
+    };
+    match (delivered, host_fault) {
+        (Delivered::Settled, Some(fault)) => Delivered::HostFault(fault.message),
+        (delivered, _) => delivered,
     }
 }
 
-fn crash_suspect() -> Fault {
-    Fault::new(
-        FaultClass::CrashSuspect,
-        "crash-suspect",
-        &format!(
-            "a host or a database connection died {MAX_MARKS} times while this delivery ran; replay it once the cause is known"
-        ),
-    )
-}
-
-fn not_run(claimed: Claimed, fault: Fault) -> Ran {
-    Ran {
-        claimed,
-        outcome: Outcome::Failed { fault, after: None },
-        log: Vec::new(),
-        log_dropped: 0,
-        usage: Usage::default(),
+/// The connection is of no use any more and nothing was counted. One that died under the statement
+/// of a guest that ran alone leaves a mark, or a guest that kills its backend would loop for ever;
+/// in a batch nobody knows whose statement it was, so its deliveries run singly next.
+async fn give_up(shared: &Shared, handler: &Handler, batch: Batch<'_>, broken: Broken) -> Delivered {
+    let (items, transaction, _) = batch.into_parts();
+    transaction.release().await;
+    match (items.as_slice(), broken) {
+        ([only], Broken::Lost(Loss::UnderStatement(reason))) => {
+            Delivered::HostFault(mark(shared, handler, only, reason).await)
+        }
+        ([_], Broken::Lost(Loss::Between(reason)) | Broken::Refused(reason)) => Delivered::HostFault(reason),
+        (several, Broken::Lost(loss)) => {
+            handler.pace.undone(several.len());
+            Delivered::HostFault(loss.reason().to_owned())
+        }
+        (several, Broken::Refused(reason)) => {
+            handler.pace.undone(several.len());
+            Delivered::HostFault(reason)
+        }
     }
 }
 
-/// What the last run of the guest left for its record.
-#[derive(Debug, Default)]
-pub(super) struct LastRun {
-    pub(super) usage: Usage,
-    pub(super) log: Vec<LogLine>,
-    pub(super) log_dropped: u64,
+async fn mark(shared: &Shared, handler: &Handler, item: &Item, reason: String) -> String {
+    match shared.store.mark_crash(&handler.access, &item.delivery.delivery.key).await {
+        Ok(_) => reason,
+        Err(error) => format!("{reason}; and the mark could not be written: {}", error.explained()),
+    }
+}
+
+impl Ended {
+    /// A delivery whose end is known; one that is held stays pending as it was.
+    fn of(item: Item) -> Option<Self> {
+        match item.stand {
+            Stand::Decided { settlement, run } => Some(Self { delivery: item.delivery, settlement, run }),
+            Stand::Open | Stand::Suspect | Stand::Held => None,
+        }
+    }
 }

@@ -14,6 +14,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use wonce_core::name::Key;
+use wonce_core::pace::BatchLimit;
 use wonce_wasm::Sandbox;
 
 use super::deliver::{Delivered, deliver};
@@ -22,7 +24,7 @@ use super::probation::{Probation, Turn as ProbationTurn};
 use super::scout::Vitals;
 use super::wake::Wake;
 use crate::store::Store;
-use crate::store::invocation::{Claimed, FirstLane};
+use crate::store::claim::{Claimed, FirstLane};
 use crate::store::lease::LeasePool;
 use crate::telemetry::metrics;
 
@@ -110,7 +112,11 @@ async fn work(shared: Arc<Shared>, handler: Arc<Handler>, stop: CancellationToke
             drop(permit);
             match turn {
                 Turn::Nothing => break,
-                Turn::Worked => backoff = FIRST_BACKOFF,
+                Turn::AllDone => {
+                    backoff = FIRST_BACKOFF;
+                    break;
+                }
+                Turn::MayBeMore => backoff = FIRST_BACKOFF,
                 Turn::HostFault(reason) => {
                     tracing::warn!(handler = %handler.name, error = reason, backoff_ms = backoff.as_millis(),
                                    "cannot work on deliveries, backing off; they stay pending");
@@ -128,7 +134,9 @@ async fn work(shared: Arc<Shared>, handler: Arc<Handler>, stop: CancellationToke
 /// One claim and what came of it.
 enum Turn {
     Nothing,
-    Worked,
+    /// The claim was not full: nothing more was due when it was made. Whatever came since has rung.
+    AllDone,
+    MayBeMore,
     HostFault(String),
 }
 
@@ -136,7 +144,8 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
     let probation = shared.probation.turn().await;
     let started = tokio::time::Instant::now();
     let first_lane = FirstLane(rand::rng().random_range(0..LANES));
-    let claimed = match shared.pool.claim(&handler.access, first_lane, handler.idle_limit()).await {
+    let limit = if probation.is_some() { BatchLimit::ONE } else { handler.pace.next() };
+    let claimed = match shared.pool.claim(&handler.access, limit, first_lane, handler.idle_limit()).await {
         Ok(Some(claimed)) => claimed,
         Ok(None) => return Turn::Nothing,
         Err(error) => return Turn::HostFault(error.explained()),
@@ -146,10 +155,14 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
     if let Some(turn) = &probation {
         shared.probation.claimed(turn);
     }
-    // There may be more: the next idle worker of this handler has a look.
-    shared.wake.due(handler.access.id);
+    let is_full = claimed.deliveries.len() >= usize::from(limit.get());
+    if is_full {
+        // There may be more: the next idle worker of this handler has a look.
+        shared.wake.due(handler.access.id);
+    }
     match guarded(shared, handler, claimed, probation.as_ref()).await {
-        Delivered::Settled => Turn::Worked,
+        Delivered::Settled if is_full => Turn::MayBeMore,
+        Delivered::Settled => Turn::AllDone,
         Delivered::HostFault(reason) => Turn::HostFault(reason),
     }
 }
@@ -162,16 +175,22 @@ async fn guarded(
     claimed: Claimed,
     probation: Option<&ProbationTurn>,
 ) -> Delivered {
-    let key = claimed.delivery.delivery.key.clone();
+    let keys: Vec<_> = claimed.deliveries.iter().map(|claimed| claimed.delivery.key.clone()).collect();
     match AssertUnwindSafe(Box::pin(deliver(shared, handler, claimed, probation))).catch_unwind().await {
         Ok(delivered) => delivered,
-        Err(_) => {
-            let marked = shared.store.mark_crash(&handler.access, &key).await;
-            let marked =
-                marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
-            Delivered::HostFault(format!("the host panicked while delivery \"{key}\" ran ({marked})"))
-        }
+        Err(_) => Delivered::HostFault(panicked(shared, handler, &keys).await),
     }
+}
+
+/// A delivery that ran alone is marked; of several nobody knows which it was, so they run singly.
+async fn panicked(shared: &Shared, handler: &Handler, keys: &[Key]) -> String {
+    let [key] = keys else {
+        handler.pace.undone(keys.len());
+        return format!("the host panicked while one of {} deliveries ran; they run singly next", keys.len());
+    };
+    let marked = shared.store.mark_crash(&handler.access, key).await;
+    let marked = marked.map_or_else(|error| error.explained(), |marks| format!("mark {marks} written"));
+    format!("the host panicked while delivery \"{key}\" ran ({marked})")
 }
 
 async fn permit(shared: &Shared, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {

@@ -1,10 +1,11 @@
 //! A handler as this host runs it: its prepared version, its way into the database, its policy.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wonce_core::name::{HandlerName, SinkName};
+use wonce_core::pace::{BatchLimit, Pace};
 use wonce_core::retry::RetryPolicy;
 use wonce_wasm::{Limits, Prepared};
 
@@ -27,8 +28,42 @@ pub struct Handler {
     pub emits: Arc<BTreeSet<SinkName>>,
     /// Who is told about dead letters.
     pub owner: Option<String>,
-    /// Invocations at once on this host.
+    /// Transactions at once on this host.
     pub concurrency: usize,
+    /// How many deliveries the next of them takes.
+    pub pace: Pacer,
+}
+
+/// The handler's pace, shared by its workers.
+#[derive(Debug)]
+pub struct Pacer(Mutex<Pace>);
+
+impl Pacer {
+    /// At most so many deliveries a transaction.
+    #[must_use]
+    pub fn new(most: BatchLimit) -> Self {
+        Self(Mutex::new(Pace::new(most)))
+    }
+
+    pub(super) fn next(&self) -> BatchLimit {
+        self.pace().next()
+    }
+
+    pub(super) fn ran(&self, took: Duration) {
+        self.pace().ran(took);
+    }
+
+    pub(super) fn went_well(&self, deliveries: usize) {
+        self.pace().went_well(deliveries);
+    }
+
+    pub(super) fn undone(&self, deliveries: usize) {
+        self.pace().undone(deliveries);
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Handler {

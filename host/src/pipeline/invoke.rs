@@ -1,34 +1,51 @@
-//! Runs the guest on the claimed delivery's transaction. Whatever happens in there comes back as
+//! Runs the guest on the claimed deliveries' transaction. Whatever happens in there comes back as
 //! one `Outcome`, with the transaction in a known state.
 //!
-//! Knows nothing of what will be done about the outcome.
+//! Knows nothing of what will be done about the outcome, or of the neighbours in the batch.
 
 use async_trait::async_trait;
 use wonce_core::effect::Effect;
 use wonce_core::fault::{Fault, FaultClass};
+use wonce_core::name::Key;
 use wonce_core::outcome::Outcome;
 use wonce_core::sql::{DbError, ResultLimits, RowSet, SqlError, Value};
 use wonce_wasm::{Call, DeliveryFacts, LogLine, Sandbox, Transaction, Usage};
 
 use super::handler::Handler;
-use crate::store::invocation::{Claimed, ClaimedDelivery, OpenTransaction};
+use crate::store::claim::ClaimedDelivery;
+use crate::store::transaction::{OpenTransaction, RunId};
 
-/// A guest's run.
+/// A guest's run, as it ended.
 #[derive(Debug)]
-pub struct Ran {
-    pub claimed: Claimed,
-    pub outcome: Outcome,
-    pub log: Vec<LogLine>,
-    pub log_dropped: u64,
-    pub usage: Usage,
+pub(super) struct Ran {
+    pub(super) outcome: Outcome,
+    pub(super) run: LastRun,
+}
+
+/// What the last run of the guest left for its record.
+#[derive(Debug, Default)]
+pub(super) struct LastRun {
+    pub(super) usage: Usage,
+    pub(super) log: Vec<LogLine>,
+    pub(super) log_dropped: u64,
 }
 
 /// Runs the guest once.
-pub async fn invoke(sandbox: &Sandbox, handler: &Handler, claimed: Claimed) -> Ran {
-    let Claimed { delivery, transaction } = claimed;
-    let call = call_for(handler, &delivery);
-    let ended = sandbox.invoke(&handler.prepared, call, Lent(transaction)).await;
-    let mut transaction = ended.transaction.0;
+pub(super) async fn invoke(
+    sandbox: &Sandbox,
+    handler: &Handler,
+    claimed: &ClaimedDelivery,
+    run: RunId,
+    mut transaction: OpenTransaction,
+) -> (Ran, OpenTransaction) {
+    transaction.begin_run(run);
+    let lent = Lent {
+        transaction,
+        key: claimed.delivery.key.clone(),
+        traceparent: claimed.event.traceparent.clone(),
+    };
+    let ended = sandbox.invoke(&handler.prepared, call_for(handler, claimed), lent).await;
+    let mut transaction = ended.transaction.transaction;
     transaction.quiesce().await;
     let outcome = match transaction.lost() {
         None => ended.outcome,
@@ -38,13 +55,8 @@ pub async fn invoke(sandbox: &Sandbox, handler: &Handler, claimed: Claimed) -> R
             after: None,
         },
     };
-    Ran {
-        claimed: Claimed { delivery, transaction },
-        outcome,
-        log: ended.log,
-        log_dropped: ended.log_dropped,
-        usage: ended.usage,
-    }
+    let run = LastRun { usage: ended.usage, log: ended.log, log_dropped: ended.log_dropped };
+    (Ran { outcome, run }, transaction)
 }
 
 fn call_for(handler: &Handler, claimed: &ClaimedDelivery) -> Call {
@@ -67,13 +79,17 @@ fn call_for(handler: &Handler, claimed: &ClaimedDelivery) -> Call {
     }
 }
 
-/// The store's transaction as the sandbox knows it.
-struct Lent(OpenTransaction);
+/// The store's transaction as the sandbox knows it, for one delivery.
+struct Lent {
+    transaction: OpenTransaction,
+    key: Key,
+    traceparent: Option<String>,
+}
 
 #[async_trait]
 impl Transaction for Lent {
     async fn execute(&mut self, statement: &str, params: Vec<Value>) -> Result<u64, SqlError> {
-        self.0.execute(statement, params).await
+        self.transaction.execute(statement, params).await
     }
 
     async fn query(
@@ -82,14 +98,14 @@ impl Transaction for Lent {
         params: Vec<Value>,
         limits: ResultLimits,
     ) -> Result<RowSet, SqlError> {
-        self.0.query(statement, params, limits).await
+        self.transaction.query(statement, params, limits).await
     }
 
     async fn emit(&mut self, effect: Effect) -> Result<(), SqlError> {
-        self.0.emit(effect).await
+        self.transaction.emit(self.key.clone(), self.traceparent.clone(), effect)
     }
 
     fn aborted_by(&self) -> Option<&DbError> {
-        self.0.aborted_by()
+        self.transaction.aborted_by()
     }
 }

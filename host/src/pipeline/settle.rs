@@ -1,8 +1,6 @@
-//! Decides what an outcome means, writes it in the delivery's own transaction, and says so once:
-//! one log line, one set of counters. A commit that Postgres refuses is decided again as a fault
-//! and written in a transaction of its own.
-
-use std::time::Duration;
+//! Writes how deliveries end in their own transaction, and says so once: one log line, one set of
+//! counters. A commit that Postgres refuses to a single delivery is decided again as a fault and
+//! written in a transaction of its own; a refused batch is undone, and its deliveries run singly.
 
 use rand::Rng;
 use wonce_core::decide::{Decision, MAX_CONTENTION_REDOS, Redos, decide};
@@ -13,116 +11,140 @@ use wonce_core::retry::Jitter;
 use wonce_core::sql::DbError;
 use wonce_core::sqlstate;
 
-use super::deliver::{Delivered, LastRun};
+use super::deliver::Delivered;
 use super::dispatch::Shared;
 use super::handler::Handler;
-use super::invoke::Ran;
+use super::invoke::LastRun;
 use crate::crash;
-use crate::store::invocation::{Claimed, ClaimedDelivery, Loss};
-use crate::store::settle::{Record, Settled, Settlement};
+use crate::store::claim::ClaimedDelivery;
+use crate::store::settle::{Entry, Record, Settled, Settlement, Written};
+use crate::store::transaction::OpenTransaction;
+use crate::telemetry::metrics;
 
-mod report;
+pub(super) mod report;
 
 /// Log lines that an attempt's row keeps, from the end.
 const LOG_TAIL_LINES: usize = 50;
 /// And their bytes.
 const LOG_TAIL_BYTES: usize = 8 * 1024;
 
-/// What to do after an outcome.
-pub(super) enum Next {
-    /// The delivery has left our hands.
-    Over(Delivered),
-    /// Run the guest once more in the same transaction, which is rolled back to its start.
-    Redo(Box<Claimed>),
+/// A delivery whose end is known and not yet written.
+pub(super) struct Ended {
+    pub(super) delivery: ClaimedDelivery,
+    pub(super) settlement: Settlement,
+    pub(super) run: LastRun,
 }
 
-/// Settles one run of the guest.
-pub(super) async fn settle(shared: &Shared, handler: &Handler, ran: Ran, redos: Redos) -> Next {
-    let Ran { claimed, outcome, log, log_dropped, usage } = ran;
-    let run = LastRun { usage, log, log_dropped };
-    report::lines(handler, &claimed.delivery, &run);
-    let attempt = claimed.delivery.delivery.attempt;
-    match decide(outcome, attempt, redos, &handler.policy, draw_jitter()) {
-        Decision::Redo { fault } => redo(handler, claimed, fault).await,
-        Decision::Release { fault } => Next::Over(release(shared, handler, claimed, fault).await),
-        Decision::Commit { ignored } => {
-            Next::Over(write(shared, handler, claimed, Settlement::Done { ignored }, &run).await)
-        }
-        decision @ (Decision::Retry { .. } | Decision::Dead { .. }) => match failure(handler, decision) {
-            Some(settlement) => Next::Over(write(shared, handler, claimed, settlement, &run).await),
-            None => Next::Over(Delivered::Settled),
-        },
-    }
-}
-
-/// Commits a settlement in the delivery's transaction.
+/// Commits the ends of a claim's deliveries; `claimed` is how many were claimed.
 pub(super) async fn write(
     shared: &Shared,
     handler: &Handler,
-    claimed: Claimed,
-    settlement: Settlement,
-    run: &LastRun,
+    transaction: OpenTransaction,
+    ended: Vec<Ended>,
+    claimed: usize,
 ) -> Delivered {
-    let delivery = claimed.delivery.clone();
-    let record = record(shared, handler, run);
+    ended.iter().for_each(|ended| report::lines(handler, &ended.delivery, &ended.run));
+    let entries: Vec<Entry<'_>> = ended
+        .iter()
+        .map(|ended| Entry {
+            delivery: &ended.delivery,
+            settlement: &ended.settlement,
+            record: record(shared, handler, &ended.run),
+        })
+        .collect();
     crash::point("before-commit");
     let started = tokio::time::Instant::now();
-    let settled = claimed.settle(&settlement, &record).await;
+    let settled = transaction.settle(&entries, handler.limits.deadline).await;
     crash::point("after-commit");
-    match settled {
-        Settled::Committed => {
-            report::settled(handler, &delivery, &settlement, run, started.elapsed());
-            if matches!(settlement, Settlement::Done { .. }) {
-                shared.effects_committed(run.usage.effects);
-            }
+    drop(entries);
+    match (settled, ended.len()) {
+        (Settled::Committed(written), _) => {
+            metrics::commit(started.elapsed(), ended.len());
+            committed(shared, handler, &ended, &written);
+            handler.pace.went_well(claimed);
             Delivered::Settled
         }
-        Settled::Overtaken => {
-            report::overtaken(handler, &delivery);
+        (Settled::Overtaken, 1) => {
+            ended.iter().for_each(|ended| report::overtaken(handler, &ended.delivery));
             Delivered::Settled
         }
-        Settled::Refused(error) => refused(shared, handler, delivery, error, run).await,
-        Settled::Lost(reason) => Delivered::HostFault(reason),
+        (Settled::Refused { error, .. }, 1) => refused(shared, handler, ended, error).await,
+        (Settled::Lost { reason, guest_statements: 0 }, 1) => Delivered::HostFault(reason),
+        (Settled::Lost { reason, .. }, 1) => lost_by_guest(shared, handler, &ended, reason).await,
+        (Settled::Lost { reason, .. }, _) => {
+            handler.pace.undone(claimed);
+            Delivered::HostFault(reason)
+        }
+        (Settled::Overtaken, _) => {
+            undone(handler, claimed, "a delivery was settled or moved by somebody else")
+        }
+        (Settled::Refused { error, .. }, _) => undone(handler, claimed, &error.message),
     }
 }
 
-/// A commit that Postgres refused (a deferred constraint, a serialization failure) is a fault like
-/// any other, except that its transaction is gone: contention can not be redone in place.
-async fn refused(
-    shared: &Shared,
-    handler: &Handler,
-    delivery: ClaimedDelivery,
-    error: DbError,
-    run: &LastRun,
-) -> Delivered {
-    let class = sqlstate::class_of(&error.sqlstate);
-    let fault = Fault::new(class, &error.sqlstate, &format!("at commit: {}", error.message));
-    let outcome = Outcome::Failed { fault, after: None };
-    let attempt = delivery.delivery.attempt;
-    let decision = decide(outcome, attempt, Redos(MAX_CONTENTION_REDOS), &handler.policy, draw_jitter());
-    let Some(settlement) = failure(handler, decision) else {
-        return Delivered::HostFault(error.message);
-    };
-    let record = record(shared, handler, run);
-    let settled = shared
-        .store
-        .settle_elsewhere(&handler.access, &delivery.delivery, delivery.marks, &settlement, &record)
-        .await;
-    match settled {
-        Ok(Settled::Committed) => {
-            report::settled(handler, &delivery, &settlement, run, Duration::ZERO);
-            Delivered::Settled
+fn committed(shared: &Shared, handler: &Handler, ended: &[Ended], written: &[Written]) {
+    for (ended, written) in ended.iter().zip(written) {
+        match written {
+            Written::Committed => {
+                report::settled(handler, &ended.delivery, &ended.settlement, &ended.run);
+                if matches!(ended.settlement, Settlement::Done { .. }) {
+                    shared.effects_committed(ended.run.usage.effects);
+                }
+            }
+            Written::Overtaken => report::overtaken(handler, &ended.delivery),
         }
-        Ok(Settled::Overtaken | Settled::Refused(_) | Settled::Lost(_)) => {
-            report::overtaken(handler, &delivery);
-            Delivered::Settled
-        }
-        Err(error) => Delivered::HostFault(error.explained()),
     }
+}
+
+/// Nothing of the batch was written or counted; each of its deliveries is claimed singly next.
+fn undone(handler: &Handler, claimed: usize, reason: &str) -> Delivered {
+    report::undone(handler, claimed, reason);
+    handler.pace.undone(claimed);
+    Delivered::Settled
+}
+
+/// A queued statement of the guest's was under way when the connection died: the guest may have
+/// done it, so it leaves a mark like any such statement.
+async fn lost_by_guest(shared: &Shared, handler: &Handler, ended: &[Ended], reason: String) -> Delivered {
+    let mut said = reason;
+    for ended in ended {
+        if let Err(error) = shared.store.mark_crash(&handler.access, &ended.delivery.delivery.key).await {
+            said = format!("{said}; and the mark could not be written: {}", error.explained());
+        }
+    }
+    Delivered::HostFault(said)
+}
+
+/// A commit that Postgres refused (a queued statement, a deferred constraint, a serialization
+/// failure) is a fault like any other, except that its transaction is gone: contention can not be
+/// redone in place.
+async fn refused(shared: &Shared, handler: &Handler, ended: Vec<Ended>, error: DbError) -> Delivered {
+    let class = sqlstate::class_of(&error.sqlstate);
+    for Ended { delivery, run, .. } in ended {
+        let fault = Fault::new(class, &error.sqlstate, &format!("at commit: {}", error.message));
+        let outcome = Outcome::Failed { fault, after: None };
+        let attempt = delivery.delivery.attempt;
+        let redos = Redos(MAX_CONTENTION_REDOS);
+        let decision = decide(outcome, attempt, redos, &handler.policy, draw_jitter());
+        let Some(settlement) = failure(handler, decision) else {
+            return Delivered::HostFault(error.message);
+        };
+        let record = record(shared, handler, &run);
+        let settled = shared
+            .store
+            .settle_elsewhere(&handler.access, &delivery.delivery, delivery.marks, &settlement, &record)
+            .await;
+        match settled {
+            Ok(Written::Committed) => report::settled(handler, &delivery, &settlement, &run),
+            Ok(Written::Overtaken) => report::overtaken(handler, &delivery),
+            Err(error) => return Delivered::HostFault(error.explained()),
+        }
+    }
+    Delivered::Settled
 }
 
 /// The settlement of a counted failure; `None` for decisions that settle nothing.
-fn failure(handler: &Handler, decision: Decision) -> Option<Settlement> {
+pub(super) fn failure(handler: &Handler, decision: Decision) -> Option<Settlement> {
     match decision {
         Decision::Retry { fault, after } => Some(Settlement::Retry { fault, after }),
         Decision::Dead { fault, reason } => {
@@ -139,31 +161,6 @@ fn failure(handler: &Handler, decision: Decision) -> Option<Settlement> {
     }
 }
 
-async fn redo(handler: &Handler, mut claimed: Claimed, fault: Fault) -> Next {
-    report::redone(handler, &claimed.delivery, &fault);
-    match claimed.transaction.start_over().await {
-        Ok(()) => Next::Redo(Box::new(claimed)),
-        Err(error) => Next::Over(Delivered::HostFault(error.explained())),
-    }
-}
-
-/// The host failed, not the handler: nothing is counted. A connection that died under a guest's
-/// own statement leaves a mark, or a guest that kills its backend would loop for ever.
-async fn release(shared: &Shared, handler: &Handler, claimed: Claimed, fault: Fault) -> Delivered {
-    report::released(handler, &claimed.delivery, &fault);
-    let marked = match claimed.transaction.lost() {
-        Some(Loss::UnderStatement(_)) => {
-            shared.store.mark_crash(&handler.access, &claimed.delivery.delivery.key).await.err()
-        }
-        Some(Loss::Between(_)) | None => None,
-    };
-    claimed.transaction.release().await;
-    Delivered::HostFault(match marked {
-        None => fault.message,
-        Some(error) => format!("{}; and the mark could not be written: {}", fault.message, error.explained()),
-    })
-}
-
 fn record(shared: &Shared, handler: &Handler, run: &LastRun) -> Record {
     Record {
         version: handler.version,
@@ -174,7 +171,7 @@ fn record(shared: &Shared, handler: &Handler, run: &LastRun) -> Record {
     }
 }
 
-fn draw_jitter() -> Jitter {
+pub(super) fn draw_jitter() -> Jitter {
     Jitter(rand::rng().random())
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use uuid::Uuid;
 use wonce_core::key::KeyRule;
+use wonce_core::pace::BatchLimit;
 use wonce_core::pointer::Pointer;
 use wonce_core::route::{Pattern, Route, Subscription};
 use wonce_wasm::Sandbox;
@@ -16,7 +17,7 @@ use super::settings;
 use crate::config::{
     Config, HandlerConfig, Isolation as Isolated, Retention as Keep, Start, SubscriptionConfig,
 };
-use crate::pipeline::handler::Handler;
+use crate::pipeline::handler::{Handler, Pacer};
 use crate::pipeline::intake::RoutedHandler;
 use crate::store::deploy::{DeploySpec, Deployed, FirstState, Isolation, Ordering, Rights, TableRight};
 use crate::store::upkeep::Retention;
@@ -120,6 +121,7 @@ fn running(handler: &HandlerConfig, deployed: Deployed, prepared: wonce_wasm::Pr
         emits: Arc::new(handler.emits.iter().cloned().collect()),
         owner: handler.owner.clone(),
         concurrency: handler.concurrency as usize,
+        pace: Pacer::new(BatchLimit::new(u16::try_from(handler.batch).unwrap_or(u16::MAX))),
     }
 }
 

@@ -1,21 +1,18 @@
-//! One statement of a guest on its transaction's connection: prepare, fit the parameters, run,
-//! read up to the limits. Free functions that own what they need, because a deadline may drop the
-//! caller while the answer is still on its way.
+//! Statements of guests on their transaction's connection: prepare, fit the parameters, run, read
+//! up to the limits; what was queued goes out in one trip with what is waited for. Free functions
+//! that own what they need, because a deadline may drop the caller while the answer is on its way.
 
 use std::error::Error as _;
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_util::TryStreamExt;
-use futures_util::pin_mut;
-use tokio_postgres::Statement;
-use wonce_core::effect::Effect;
-use wonce_core::name::Key;
+use futures_util::{TryFutureExt, TryStreamExt, pin_mut};
+use tokio_postgres::{Client, Statement};
 use wonce_core::sql::{Column, DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
 
 use super::error::root_cause;
-use super::invocation::EMIT;
-use super::lease::{Connection, HandlerAccess};
+use super::lease::Connection;
+use super::transaction::RunId;
+use super::trip::Trip;
 use super::value::decode::{self, Lifted};
 use super::value::encode::{self, Encoded};
 use super::value::type_name;
@@ -43,27 +40,122 @@ impl Reply {
     }
 }
 
-pub(super) async fn execute(
-    connection: Arc<Connection>,
-    text: String,
-    params: Vec<Value>,
-) -> Result<Reply, SqlError> {
-    let statement = connection.guest_statement(&text).await.map_err(refused)?;
-    let params = fit(params, &statement)?;
-    let count = connection.client.execute_raw(&statement, &params).await.map_err(refused)?;
-    Ok(Reply::Count(count))
+/// A statement whose answer nobody waits for yet.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub(super) run: RunId,
+    pub(super) statement: Statement,
+    pub(super) params: Vec<Encoded>,
 }
 
-pub(super) async fn query(
-    connection: Arc<Connection>,
-    text: String,
-    params: Vec<Value>,
+impl Queued {
+    /// Bytes of its parameters.
+    pub(super) fn bytes(&self) -> usize {
+        self.params.iter().map(Encoded::len).sum()
+    }
+
+    /// Sends it and waits for its answer.
+    pub(super) async fn run(&self, client: &Client) -> Result<u64, tokio_postgres::Error> {
+        client.execute_raw(&self.statement, &self.params).await
+    }
+}
+
+/// What ends a trip: the statement that the guest waits for, if there is one.
+#[derive(Debug)]
+pub(super) enum Last {
+    Nothing,
+    Prepare(String),
+    Execute(String, Vec<Value>),
+    Query(String, Vec<Value>, ResultLimits),
+}
+
+/// What came back from a trip.
+#[derive(Debug)]
+pub(super) struct Landed {
+    /// The first queued statement that failed, and whose it was.
+    pub(super) refused: Option<(RunId, SqlError)>,
+    /// The last statement's own answer.
+    pub(super) reply: Result<Reply, SqlError>,
+}
+
+/// Sends what is queued and the last statement in one trip, and waits for every answer.
+pub(super) async fn fly(connection: Arc<Connection>, queued: Vec<Queued>, last: Last) -> Landed {
+    let ready = match make_ready(&connection, last).await {
+        Ok(ready) => ready,
+        Err(error) => {
+            // The guest hears of this one; what it queued before still has to run.
+            let refused = run_queued(&connection, &queued).await;
+            return Landed { refused, reply: Err(error) };
+        }
+    };
+    let mut trip = Trip::new();
+    for statement in &queued {
+        trip.send(statement.run(&connection.client).map_ok(Reply::Count).map_err(refused)).await;
+    }
+    trip.send(run_last(&connection, ready)).await;
+    let mut answers = trip.answers().await;
+    let reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
+    Landed { refused: first_refused(&queued, answers), reply }
+}
+
+async fn run_queued(connection: &Connection, queued: &[Queued]) -> Option<(RunId, SqlError)> {
+    let mut trip = Trip::new();
+    for statement in queued {
+        trip.send(statement.run(&connection.client).map_ok(Reply::Count).map_err(refused)).await;
+    }
+    first_refused(queued, trip.answers().await)
+}
+
+fn first_refused(queued: &[Queued], answers: Vec<Result<Reply, SqlError>>) -> Option<(RunId, SqlError)> {
+    queued.iter().zip(answers).find_map(|(queued, answer)| answer.err().map(|error| (queued.run, error)))
+}
+
+/// A last statement that can be sent at once.
+enum Ready {
+    Nothing,
+    Execute(Statement, Vec<Encoded>),
+    Query(Statement, Vec<Encoded>, ResultLimits),
+}
+
+async fn make_ready(connection: &Connection, last: Last) -> Result<Ready, SqlError> {
+    let prepare = async |text: String| connection.guest_statement(&text).await.map_err(refused);
+    Ok(match last {
+        Last::Nothing => Ready::Nothing,
+        Last::Prepare(text) => {
+            prepare(text).await?;
+            Ready::Nothing
+        }
+        Last::Execute(text, params) => {
+            let statement = prepare(text).await?;
+            let params = fit(params, &statement)?;
+            Ready::Execute(statement, params)
+        }
+        Last::Query(text, params, limits) => {
+            let statement = prepare(text).await?;
+            require_supported_columns(&statement)?;
+            let params = fit(params, &statement)?;
+            Ready::Query(statement, params, limits)
+        }
+    })
+}
+
+async fn run_last(connection: &Connection, ready: Ready) -> Result<Reply, SqlError> {
+    match ready {
+        Ready::Nothing => Ok(Reply::Count(0)),
+        Ready::Execute(statement, params) => {
+            connection.client.execute_raw(&statement, &params).await.map(Reply::Count).map_err(refused)
+        }
+        Ready::Query(statement, params, limits) => query(connection, &statement, &params, limits).await,
+    }
+}
+
+async fn query(
+    connection: &Connection,
+    statement: &Statement,
+    params: &[Encoded],
     limits: ResultLimits,
 ) -> Result<Reply, SqlError> {
-    let statement = connection.guest_statement(&text).await.map_err(refused)?;
-    require_supported_columns(&statement)?;
-    let params = fit(params, &statement)?;
-    let stream = connection.client.query_raw(&statement, &params).await.map_err(refused)?;
+    let stream = connection.client.query_raw(statement, params).await.map_err(refused)?;
     pin_mut!(stream);
     let mut rows: Vec<Vec<Value>> = Vec::new();
     let mut bytes = 0_u64;
@@ -95,42 +187,7 @@ pub(super) async fn query(
     Ok(Reply::Rows(RowSet { columns, rows }))
 }
 
-pub(super) async fn emit(
-    connection: Arc<Connection>,
-    access: Arc<HandlerAccess>,
-    key: Key,
-    traceparent: Option<String>,
-    effect: Effect,
-) -> Result<Reply, SqlError> {
-    let attributes: Vec<String> =
-        effect.attributes.into_iter().flat_map(|(name, value)| [name, value]).collect();
-    let delay = effect.delay.unwrap_or(Duration::ZERO).as_secs_f64() * 1e6;
-    let ordering_key = effect.ordering_key.as_ref().map(|k| k.as_str());
-    connection
-        .client
-        .query_one(
-            connection.bookkeeping(&EMIT),
-            &[
-                &access.id,
-                &access.secret,
-                &key.as_str(),
-                &effect.sink.as_str(),
-                &effect.dedup_key,
-                &effect.effect_type,
-                &effect.content_type,
-                &ordering_key,
-                &attributes,
-                &effect.data,
-                &traceparent,
-                &delay,
-            ],
-        )
-        .await
-        .map_err(refused)?;
-    Ok(Reply::Count(1))
-}
-
-fn fit(params: Vec<Value>, statement: &Statement) -> Result<Vec<Encoded>, SqlError> {
+pub(super) fn fit(params: Vec<Value>, statement: &Statement) -> Result<Vec<Encoded>, SqlError> {
     let wanted = statement.params();
     if params.len() != wanted.len() {
         let index = u32::try_from(params.len().min(wanted.len())).unwrap_or(u32::MAX);

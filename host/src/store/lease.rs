@@ -3,7 +3,7 @@
 //! another handler makes room. A connection comes back only from a clean end; any other end
 //! closes it.
 //!
-//! Knows nothing of what runs on a connection: that is `invocation`.
+//! Knows nothing of what runs on a connection: that is `claim`, `transaction` and `settle`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Statement};
 
 use super::connect::DatabaseUrl;
-use super::invocation::BOOKKEEPING;
+use super::settle::BOOKKEEPING;
 use super::sql::Sql;
 use super::{Error, error};
 
@@ -203,10 +203,15 @@ impl Connection {
         self.bookkeeping.get(sql.name).expect("every bookkeeping statement is in BOOKKEEPING")
     }
 
+    /// A guest's statement, if this connection has prepared it.
+    pub(super) fn known_statement(&self, text: &str) -> Option<Statement> {
+        self.guest_statements().get(text).cloned()
+    }
+
     /// A guest's statement, prepared once a connection.
     pub(super) async fn guest_statement(&self, text: &str) -> Result<Statement, tokio_postgres::Error> {
-        if let Some(known) = self.guest_statements().get(text) {
-            return Ok(known.clone());
+        if let Some(known) = self.known_statement(text) {
+            return Ok(known);
         }
         let statement = self.client.prepare(text).await?;
         let mut statements = self.guest_statements();

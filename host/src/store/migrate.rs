@@ -29,6 +29,7 @@ const MIGRATIONS: &[Migration] = migrations![
     6 "0006_intake",
     7 "0007_delivery",
     8 "0008_operator",
+    9 "0009_batch",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

@@ -1,92 +1,68 @@
-//! The end of a delivery's transaction: outcome, ledger row, attempt and inbox change in one
-//! commit. Normally on the invocation's own connection in one pipelined trip; where that
-//! connection or its commit failed, on a control connection, which writes only if the delivery is
-//! still as it was claimed.
+//! The end of a batch's transaction: queued statements, effects, ledger rows, attempts and inbox
+//! changes in one commit. Normally on the batch's own connection in one pipelined trip; where a
+//! single delivery's connection or commit failed, on a control connection, which writes only if
+//! the delivery is still as it was claimed.
 //!
-//! Knows nothing of why it ends so: `core::decide` said it.
+//! Knows nothing of why a delivery ends so: `core::decide` said it.
 
 use std::time::Duration;
 
-use futures_util::future;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Statement};
 use uuid::Uuid;
 use wonce_core::decide::DeadReason;
 use wonce_core::delivery::{Delivery, Repeat};
 use wonce_core::fault::Fault;
 use wonce_core::sql::{DbError, SqlError};
 
-use super::guest::refused;
-use super::invocation::{Claimed, bounded};
+use super::claim::{CLAIM, ClaimedDelivery};
 use super::lease::HandlerAccess;
-use super::sql::{Param, Sql};
+use super::sql::Sql;
+use super::transaction::{BOOKKEEPING_LIMIT, OpenTransaction, RunId};
 use super::{Error, Store, begin};
 
+pub(super) mod call;
+mod columns;
+mod trip;
+
+use call::Call;
+
 pub(super) const DONE: Sql = Sql {
-    name: "settle a delivery as done",
+    name: "settle deliveries as done",
     text: "SELECT wonce.settle_done($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     params: &[
         Type::INT8,
         Type::BYTEA,
-        Type::INT8,
-        Type::INT4,
-        Type::INT4,
-        Type::TEXT,
         Type::TEXT,
         Type::BYTEA,
-        Type::INT4,
+        Type::INT8_ARRAY,
+        Type::INT4_ARRAY,
+        Type::INT4_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
     ],
 };
-pub(super) const RETRY: Sql = Sql {
-    name: "put a delivery off",
-    text: "SELECT wonce.settle_retry($1, $2, $3, $4, $5, $6, $7 * interval '1 microsecond', $8, $9, $10, $11, \
-           $12, $13, $14, $15)",
+pub(super) const EMIT: Sql = Sql {
+    name: "plan effects",
+    text: "SELECT wonce.emit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     params: &[
         Type::INT8,
         Type::BYTEA,
-        Type::INT8,
-        Type::INT4,
-        Type::INT4,
-        Type::TEXT,
-        Type::FLOAT8,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::INT8,
-        Type::BYTEA,
-        Type::UUID,
-        Type::TEXT,
-        Type::INT4,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::INT4_ARRAY,
+        Type::INT4_ARRAY,
+        Type::BYTEA_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::INT8_ARRAY,
     ],
 };
-pub(super) const DEAD: Sql = Sql {
-    name: "settle a delivery as dead",
-    text: "SELECT wonce.settle_dead($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-    params: &[
-        Type::INT8,
-        Type::BYTEA,
-        Type::INT8,
-        Type::INT4,
-        Type::INT4,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::INT8,
-        Type::BYTEA,
-        Type::UUID,
-        Type::TEXT,
-        Type::INT4,
-        Type::TEXT,
-        Type::TEXT,
-    ],
-};
-pub(super) const REPEAT: Sql = Sql {
-    name: "settle a late repeat",
-    text: "SELECT wonce.settle_repeat($1, $2, $3, $4, $5, $6, $7)",
-    params: &[Type::INT8, Type::BYTEA, Type::INT8, Type::INT4, Type::INT4, Type::TEXT, Type::TEXT],
-};
+/// Prepared on every invocation connection when it is opened.
+pub(super) const BOOKKEEPING: &[&Sql] = &[&CLAIM, &EMIT, &DONE, &call::RETRY, &call::DEAD, &call::REPEAT];
 
 /// How a delivery ends this time.
 #[derive(Debug, Clone)]
@@ -116,48 +92,56 @@ pub struct Record {
     pub owner: Option<String>,
 }
 
-/// What became of a settlement.
+/// One delivery of a batch and how it ends.
 #[derive(Debug)]
-pub enum Settled {
-    /// It is committed.
-    Committed,
-    /// Somebody else settled or moved the delivery; nothing was written.
-    Overtaken,
-    /// Postgres refused it, a deferred constraint for example; everything is rolled back.
-    Refused(DbError),
-    /// The connection broke. Whether the commit arrived, the next claim finds out.
-    Lost(String),
+pub struct Entry<'a> {
+    pub delivery: &'a ClaimedDelivery,
+    pub settlement: &'a Settlement,
+    pub record: Record,
 }
 
-impl Claimed {
-    /// Ends the transaction, one way or the other.
-    pub async fn settle(self, settlement: &Settlement, record: &Record) -> Settled {
-        let Claimed { delivery, transaction } = self;
-        let call = Call::new(
-            &transaction.access,
-            &delivery.delivery,
-            Some(&delivery.xact),
-            delivery.marks,
-            settlement,
-            record,
-        );
-        let connection = transaction.lease.connection();
-        let statement = connection.bookkeeping(settlement.statement());
-        let settled = bounded(on_connection(&connection.client, statement, &call))
-            .await
-            .unwrap_or_else(|| Settled::Lost("the commit was not answered".to_owned()));
+/// What became of one delivery's settlement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It is committed.
+    Committed,
+    /// Somebody else settled or moved the delivery; nothing was written for it.
+    Overtaken,
+}
+
+/// What became of a batch's settlement.
+#[derive(Debug)]
+pub enum Settled {
+    /// The transaction is committed, with what is said of each entry, in their order.
+    Committed(Vec<Written>),
+    /// Somebody else settled or moved a delivery that was handled here; everything is rolled back.
+    Overtaken,
+    /// Postgres refused it: a queued statement of the named run, or for example a deferred
+    /// constraint; everything is rolled back.
+    Refused { by: Option<RunId>, error: DbError },
+    /// The connection broke. Whether the commit arrived, the next claim finds out. A guest's own
+    /// queued statements may have broken it.
+    Lost { reason: String, guest_statements: usize },
+}
+
+impl OpenTransaction {
+    /// Ends the transaction, one way or the other. `guest_limit` is how long the guests' queued
+    /// statements may take before they are cancelled.
+    pub async fn settle(mut self, entries: &[Entry<'_>], guest_limit: Duration) -> Settled {
+        let settled = trip::settle(&mut self, entries, guest_limit + BOOKKEEPING_LIMIT).await;
         match settled {
-            Settled::Committed => transaction.lease.give_back(),
+            Settled::Committed(_) => self.lease.give_back(),
             // Closing is the surest way to leave nothing behind.
-            Settled::Overtaken | Settled::Refused(_) | Settled::Lost(_) => drop(transaction.lease),
+            Settled::Overtaken | Settled::Refused { .. } | Settled::Lost { .. } => drop(self.lease),
         }
         settled
     }
 }
 
 impl Store {
-    /// Settles on a control connection a delivery whose own transaction could not: only if it is
-    /// still pending with the same round and attempt, and nobody holds it.
+    /// Settles on a control connection a delivery that was not handled and whose own transaction
+    /// could not settle it: only if it is still pending with the same round and attempt, and
+    /// nobody holds it.
     ///
     /// # Errors
     /// When the database is out of reach or refuses.
@@ -168,166 +152,35 @@ impl Store {
         marks: i32,
         settlement: &Settlement,
         record: &Record,
-    ) -> Result<Settled, Error> {
+    ) -> Result<Written, Error> {
+        let Some(sql) = settlement.call() else {
+            let attempt = format!("settle delivery \"{}\" as done", delivery.key);
+            let reason = "only the transaction that holds the handler's work may do that".to_owned();
+            return Err(Error::Refused { attempt, reason });
+        };
         let mut client = self.client().await?;
         let tx = begin(&mut client, "begin a settlement").await?;
-        let sql = settlement.statement();
         let call = Call::new(access, delivery, None, marks, settlement, record);
         if !sql.query_one(&tx, &call.params()).await?.get::<_, bool>(0) {
-            return Ok(Settled::Overtaken);
+            return Ok(Written::Overtaken);
         }
         tx.commit().await.map_err(|source| Error::Statement { attempt: sql.name, source })?;
-        Ok(Settled::Committed)
+        Ok(Written::Committed)
     }
 }
 
-/// One pipelined trip. The COMMIT behind a refused statement only rolls back, so "committed" is
-/// said only when the settlement itself answered yes.
-async fn on_connection(client: &Client, statement: &Statement, call: &Call<'_>) -> Settled {
-    let opening = match call.settlement {
-        // Deferred constraints are checked now, as faults like any other.
-        Settlement::Done { .. } => "SET CONSTRAINTS ALL IMMEDIATE",
-        Settlement::Retry { .. } | Settlement::Dead { .. } | Settlement::Repeat(_) => {
-            "ROLLBACK TO SAVEPOINT wonce_guest"
-        }
-    };
-    let params = call.params();
-    let (opened, settled, committed) = future::join3(
-        client.batch_execute(opening),
-        client.query_one(statement, &params),
-        client.batch_execute("COMMIT"),
-    )
-    .await;
-    if let Err(error) = opened {
-        return failed(error);
-    }
-    match (settled.map(|row| row.get::<_, bool>(0)), committed) {
-        (Ok(true), Ok(())) => Settled::Committed,
-        (Ok(false), _) => Settled::Overtaken,
-        (Ok(true), Err(error)) | (Err(error), _) => failed(error),
-    }
-}
-
-/// The SQLSTATE by which `wonce.settle_done` says that the key is settled or the row not ours.
+/// The SQLSTATE by which `wonce.settle_done` says that a key is settled or a row not ours.
 const OVERTAKEN: &str = "WN001";
 
-fn failed(error: tokio_postgres::Error) -> Settled {
-    match refused(error) {
+fn failed(error: SqlError, by: Option<RunId>, guest_statements: usize) -> Settled {
+    match error {
         SqlError::Database(db) if db.sqlstate == OVERTAKEN => Settled::Overtaken,
-        SqlError::Database(db) => Settled::Refused(db),
+        SqlError::Database(error) => Settled::Refused { by, error },
         SqlError::ConnectionLost(reason) | SqlError::Denied(reason) | SqlError::Parameter(_, reason) => {
-            Settled::Lost(reason)
+            Settled::Lost { reason, guest_statements }
         }
         SqlError::Aborted | SqlError::LimitExceeded(_) => {
-            Settled::Lost("the transaction was aborted".to_owned())
+            Settled::Lost { reason: "the transaction was aborted".to_owned(), guest_statements }
         }
-    }
-}
-
-impl Settlement {
-    fn statement(&self) -> &'static Sql {
-        match self {
-            Settlement::Done { .. } => &DONE,
-            Settlement::Retry { .. } => &RETRY,
-            Settlement::Dead { .. } => &DEAD,
-            Settlement::Repeat(_) => &REPEAT,
-        }
-    }
-}
-
-/// A settlement laid out for its function.
-struct Call<'a> {
-    access: &'a HandlerAccess,
-    inbox_id: i64,
-    round: i32,
-    attempt: i32,
-    xact: Option<&'a str>,
-    marks: i32,
-    settlement: &'a Settlement,
-    record: &'a Record,
-    version: &'a [u8],
-    duration_us: i64,
-    /// Microseconds until the next try.
-    after_us: f64,
-    class: &'static str,
-    reason: &'static str,
-    repeat: &'static str,
-}
-
-impl<'a> Call<'a> {
-    fn new(
-        access: &'a HandlerAccess,
-        delivery: &Delivery,
-        xact: Option<&'a str>,
-        marks: i32,
-        settlement: &'a Settlement,
-        record: &'a Record,
-    ) -> Self {
-        let (after, fault, reason, repeat) = match settlement {
-            Settlement::Done { .. } => (Duration::ZERO, None, "", ""),
-            Settlement::Retry { fault, after } => (*after, Some(fault), "", ""),
-            Settlement::Dead { fault, reason, .. } => (Duration::ZERO, Some(fault), reason.as_str(), ""),
-            Settlement::Repeat(Repeat::Duplicate) => (Duration::ZERO, None, "", "duplicate"),
-            Settlement::Repeat(Repeat::KeyConflict) => (Duration::ZERO, None, "", "key_conflict"),
-        };
-        Self {
-            access,
-            inbox_id: delivery.inbox_id,
-            round: delivery.round.0.cast_signed(),
-            attempt: delivery.attempt.0.cast_signed(),
-            xact,
-            marks,
-            settlement,
-            record,
-            version: &record.version,
-            duration_us: i64::try_from(record.duration.as_micros()).unwrap_or(i64::MAX),
-            after_us: after.as_secs_f64() * 1e6,
-            class: fault.map_or("", |fault| fault.class.as_str()),
-            reason,
-            repeat,
-        }
-    }
-
-    /// In the order of the settlement's function.
-    fn params(&self) -> Vec<Param<'_>> {
-        let mut params: Vec<Param<'_>> = vec![
-            &self.access.id,
-            &self.access.secret,
-            &self.inbox_id,
-            &self.round,
-            &self.attempt,
-            &self.xact,
-        ];
-        match self.settlement {
-            Settlement::Done { ignored } => {
-                let tail: [Param<'_>; 3] = [ignored, &self.version, &self.marks];
-                params.extend(tail);
-            }
-            Settlement::Retry { fault, .. } => {
-                params.push(&self.after_us);
-                params.extend(self.fault(fault));
-                params.push(&self.marks);
-            }
-            Settlement::Dead { fault, fingerprint, .. } => {
-                params.push(&self.reason);
-                params.extend(self.fault(fault));
-                let tail: [Param<'_>; 3] = [&self.marks, fingerprint, &self.record.owner];
-                params.extend(tail);
-            }
-            Settlement::Repeat(_) => params.push(&self.repeat),
-        }
-        params
-    }
-
-    fn fault(&'a self, fault: &'a Fault) -> [Param<'a>; 7] {
-        [
-            &self.class,
-            &fault.code,
-            &fault.message,
-            &self.duration_us,
-            &self.version,
-            &self.record.host,
-            &self.record.log_tail,
-        ]
     }
 }

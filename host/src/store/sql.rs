@@ -77,7 +77,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::intake::STATEMENTS,
         super::submitted::STATEMENTS,
         super::upkeep::STATEMENTS,
-        super::invocation::BOOKKEEPING,
+        super::settle::BOOKKEEPING,
         super::outbox::STATEMENTS,
         super::gauges::STATEMENTS,
         super::action::STATEMENTS,

@@ -124,9 +124,15 @@ pub fn claim(took: Duration) {
     histogram!(names::CLAIM.name).record(took);
 }
 
-/// The time of one commit of an invocation's transaction.
-pub fn commit(took: Duration) {
+/// The time of one commit, and how many deliveries it settled.
+pub fn commit(took: Duration, deliveries: usize) {
     histogram!(names::COMMIT.name).record(took);
+    histogram!(names::BATCH.name).record(count(deliveries));
+}
+
+/// A batch that was rolled back as a whole and redone singly.
+pub fn batch_undone(handler: &HandlerName) {
+    counter!(names::BATCHES_UNDONE.name, "handler" => text(handler)).increment(1);
 }
 
 /// From acceptance to the commit that settled the delivery.

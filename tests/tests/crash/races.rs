@@ -8,13 +8,14 @@ use uuid::Uuid;
 use wonce_core::decide::DeadReason;
 use wonce_core::fault::{Fault, FaultClass};
 use wonce_core::name::HandlerName;
+use wonce_core::pace::BatchLimit;
 use wonce_host::store::Store;
+use wonce_host::store::claim::{ClaimedDelivery, FirstLane};
 use wonce_host::store::deploy::{
     DeploySpec, Deployed, FirstState, Isolation, OnOtherVersion, Ordering, Rights,
 };
-use wonce_host::store::invocation::{ClaimedDelivery, FirstLane};
 use wonce_host::store::lease::LeasePool;
-use wonce_host::store::settle::{Record, Settled, Settlement};
+use wonce_host::store::settle::{Record, Settlement, Written};
 use wonce_tests::child::database::{Database, until_one_waits_for_a_lock};
 
 /// Longer than any test.
@@ -48,20 +49,20 @@ async fn a_failed_commit_writes_nothing_while_or_after_another_host_has_its_row(
 
     let other = database.client().await;
     other.batch_execute("BEGIN; SELECT FROM wonce.inbox FOR UPDATE").await.expect("the row is another's");
-    assert!(matches!(settle().await, Settled::Overtaken), "another host holds the row");
+    assert!(matches!(settle().await, Written::Overtaken), "another host holds the row");
     other
         .batch_execute("UPDATE wonce.inbox SET attempt = attempt + 1; COMMIT")
         .await
         .expect("it failed there");
-    assert!(matches!(settle().await, Settled::Overtaken), "another host counted an attempt");
+    assert!(matches!(settle().await, Written::Overtaken), "another host counted an attempt");
     other.batch_execute("UPDATE wonce.inbox SET attempt = 0, round = 1").await.expect("a replay");
-    assert!(matches!(settle().await, Settled::Overtaken), "it is another round");
+    assert!(matches!(settle().await, Written::Overtaken), "it is another round");
     assert_eq!(database.number(WRITTEN).await, 0);
 
     other.batch_execute("UPDATE wonce.inbox SET round = 0").await.expect("as it was claimed");
-    assert!(matches!(settle().await, Settled::Committed), "nobody has it");
+    assert!(matches!(settle().await, Written::Committed), "nobody has it");
     assert_eq!(database.number(WRITTEN).await, 3, "ledger row, attempt and dead letter");
-    assert!(matches!(settle().await, Settled::Overtaken), "it is gone");
+    assert!(matches!(settle().await, Written::Overtaken), "it is gone");
     assert_eq!(database.number(WRITTEN).await, 3);
     database.close().await;
 }
@@ -162,10 +163,11 @@ async fn deploy(store: &Store, database: &Database) -> Deployed {
 /// What a host knows whose commit failed: what it had claimed, and that it holds it no more.
 async fn claim_and_let_go(deployed: &Deployed) -> ClaimedDelivery {
     let access = Arc::new(deployed.access.clone());
-    let claimed = LeasePool::new(1).claim(&access, FirstLane(0), NEVER).await.expect("a claim");
-    let claimed = claimed.expect("something is due");
+    let claimed =
+        LeasePool::new(1).claim(&access, BatchLimit::ONE, FirstLane(0), NEVER).await.expect("a claim");
+    let mut claimed = claimed.expect("something is due");
     claimed.transaction.release().await;
-    claimed.delivery
+    claimed.deliveries.remove(0)
 }
 
 fn dead() -> Settlement {

@@ -8,9 +8,9 @@ use wonce_core::fault::{Fault, FaultClass};
 use wonce_wasm::{LogLevel, LogLine};
 
 use super::is_handlers_own;
-use crate::pipeline::deliver::LastRun;
 use crate::pipeline::handler::Handler;
-use crate::store::invocation::ClaimedDelivery;
+use crate::pipeline::invoke::LastRun;
+use crate::store::claim::ClaimedDelivery;
 use crate::store::settle::Settlement;
 use crate::telemetry::metrics::{self, Found, InvocationEnd};
 use crate::telemetry::trace_id;
@@ -35,14 +35,12 @@ macro_rules! say {
 }
 
 /// Reports a committed settlement.
-pub(super) fn settled(
+pub(in crate::pipeline) fn settled(
     handler: &Handler,
     claimed: &ClaimedDelivery,
     settlement: &Settlement,
     run: &LastRun,
-    commit: Duration,
 ) {
-    metrics::commit(commit);
     let (guest, wall) = (run.usage.guest, run.usage.wall);
     match settlement {
         Settlement::Done { ignored } => {
@@ -108,7 +106,7 @@ pub(super) fn settled(
 }
 
 /// Reports a settlement that somebody else was faster with.
-pub(super) fn overtaken(handler: &Handler, claimed: &ClaimedDelivery) {
+pub(in crate::pipeline) fn overtaken(handler: &Handler, claimed: &ClaimedDelivery) {
     say!(
         info,
         handler,
@@ -119,8 +117,19 @@ pub(super) fn overtaken(handler: &Handler, claimed: &ClaimedDelivery) {
     );
 }
 
+/// Reports a batch that was rolled back as a whole.
+pub(in crate::pipeline) fn undone(handler: &Handler, deliveries: usize, error: &str) {
+    metrics::batch_undone(&handler.name);
+    tracing::debug!(
+        handler = %handler.name,
+        deliveries,
+        error,
+        "a batch was rolled back; its deliveries run singly and no attempt is counted"
+    );
+}
+
 /// Reports a run that lost a race for a lock and starts over.
-pub(super) fn redone(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
+pub(in crate::pipeline) fn redone(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
     metrics::fault(&handler.name, fault.class);
     let (code, error) = (&fault.code, &fault.message);
     say!(
@@ -136,7 +145,7 @@ pub(super) fn redone(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault
 }
 
 /// Reports a delivery that goes back untouched because the host failed.
-pub(super) fn released(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
+pub(in crate::pipeline) fn released(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fault) {
     metrics::fault(&handler.name, FaultClass::Host);
     let (code, error) = (&fault.code, &fault.message);
     say!(
@@ -152,7 +161,7 @@ pub(super) fn released(handler: &Handler, claimed: &ClaimedDelivery, fault: &Fau
 }
 
 /// Writes the guest's own log lines.
-pub(super) fn lines(handler: &Handler, claimed: &ClaimedDelivery, run: &LastRun) {
+pub(in crate::pipeline) fn lines(handler: &Handler, claimed: &ClaimedDelivery, run: &LastRun) {
     for _ in 0..run.log_dropped {
         metrics::log_line_dropped();
     }
@@ -171,7 +180,7 @@ pub(super) fn lines(handler: &Handler, claimed: &ClaimedDelivery, run: &LastRun)
 }
 
 /// The last lines, at most so many lines and bytes, for the attempt's row.
-pub(super) fn tail(run: &LastRun, max_lines: usize, max_bytes: usize) -> String {
+pub(in crate::pipeline) fn tail(run: &LastRun, max_lines: usize, max_bytes: usize) -> String {
     let from = run.log.len().saturating_sub(max_lines);
     let text = run.log[from..].iter().map(with_level).collect::<Vec<_>>().join("\n");
     let cut = text.len().saturating_sub(max_bytes);

@@ -17,6 +17,17 @@ pub(in crate::store) enum Encoded {
     Text(String),
 }
 
+impl Encoded {
+    /// Bytes on the wire.
+    pub(in crate::store) fn len(&self) -> usize {
+        match self {
+            Encoded::Null => 0,
+            Encoded::Binary(bytes) => bytes.len(),
+            Encoded::Text(text) => text.len(),
+        }
+    }
+}
+
 impl ToSql for Encoded {
     fn to_sql(
         &self,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use metrics::{describe_counter, describe_gauge, describe_histogram, gauge};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::names::{self, Kind};
@@ -16,6 +16,8 @@ const BUCKETS_SECONDS: [f64; 18] = [
     0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0, 600.0,
     3600.0,
 ];
+/// Upper bounds of the batch sizes.
+const BUCKETS_DELIVERIES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// How often recorded samples are folded into the buckets, so that they cannot pile up between
 /// scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -41,7 +43,11 @@ pub fn install() -> MetricsHandle {
 fn build() -> MetricsHandle {
     let recorder = PrometheusBuilder::new()
         .set_buckets(&BUCKETS_SECONDS)
-        .expect("the list of buckets is not empty")
+        .and_then(|builder| {
+            let batch = Matcher::Full(names::BATCH.name.to_owned());
+            builder.set_buckets_for_metric(batch, &BUCKETS_DELIVERIES)
+        })
+        .expect("the lists of buckets are not empty")
         .build_recorder();
     let handle = MetricsHandle(recorder.handle());
     // Another registry can only be there when a test installed its own: then that one counts.

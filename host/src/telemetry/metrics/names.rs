@@ -99,7 +99,9 @@ metrics! {
     POOL_WAIT = "wonce_pool_wait_seconds", Histogram [] Host Exact, "Wait for a database connection.";
     CLAIM = "wonce_claim_seconds", Histogram [] Host Exact, "Time of a claim that found work.";
     GUEST = "wonce_guest_seconds", Histogram [] Host Exact, "Time inside the guest, its SQL included.";
-    COMMIT = "wonce_commit_seconds", Histogram [] Host Exact, "Time of the commit of an invocation.";
+    COMMIT = "wonce_commit_seconds", Histogram [] Host Exact, "Time of one commit, with what was queued for it.";
+    BATCH = "wonce_batch_deliveries", Histogram [] Host Exact, "Deliveries that one commit settled.";
+    BATCHES_UNDONE = "wonce_batches_undone_total", Counter ["handler"] Host Exact, "Batches that were rolled back as a whole; their deliveries ran singly, and no attempt was counted.";
     END_TO_END = "wonce_end_to_end_seconds", Histogram ["handler"] Host Exact, "From acceptance to the commit that settled the delivery.";
     PERMITS_IN_USE = "wonce_permits_in_use", Gauge [] Host Exact, "Invocations that run at this moment.";
     BUILD_INFO = "wonce_build_info", Gauge ["version"] Host Exact, "Always 1; the label says which build runs.";
