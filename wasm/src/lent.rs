@@ -42,6 +42,10 @@ impl Transaction for NoTransaction {
         Err(SqlError::Denied(NONE.to_owned()))
     }
 
+    async fn queue(&mut self, _: &str, _: Vec<Value>) -> Result<(), SqlError> {
+        Err(SqlError::Denied(NONE.to_owned()))
+    }
+
     async fn emit(&mut self, _: Effect) -> Result<(), SqlError> {
         Err(SqlError::Denied(NONE.to_owned()))
     }

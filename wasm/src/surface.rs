@@ -13,7 +13,7 @@ pub(crate) const EVENTS: &str = "events";
 const CONTRACT_FUNCTIONS: [(&str, &[&str]); 6] = [
     ("types", &[]),
     ("context", &["now", "remaining-ms", "stable-uuid"]),
-    ("sql", &["execute", "query"]),
+    ("sql", &["execute", "query", "queue"]),
     ("outbox", &["emit"]),
     ("log", &["write"]),
     ("config", &["get"]),

@@ -23,6 +23,10 @@ pub trait Transaction: Send + 'static {
         limits: ResultLimits,
     ) -> Result<RowSet, SqlError>;
 
+    /// Takes one statement whose answer nobody waits for. It runs before any statement that comes
+    /// after it, and its error is theirs, or the settlement's.
+    async fn queue(&mut self, statement: &str, params: Vec<Value>) -> Result<(), SqlError>;
+
     /// Appends one effect to the outbox.
     async fn emit(&mut self, effect: Effect) -> Result<(), SqlError>;
 

@@ -101,6 +101,10 @@ impl Transaction for Lent {
         self.transaction.query(statement, params, limits).await
     }
 
+    async fn queue(&mut self, statement: &str, params: Vec<Value>) -> Result<(), SqlError> {
+        self.transaction.queue(statement, params).await
+    }
+
     async fn emit(&mut self, effect: Effect) -> Result<(), SqlError> {
         self.transaction.emit(self.key.clone(), self.traceparent.clone(), effect)
     }

@@ -48,6 +48,7 @@ impl Problem {
 pub(crate) enum Step {
     Execute(Statement),
     Query(Statement),
+    Queue(Statement),
     Act(Action),
 }
 
@@ -59,6 +60,8 @@ impl<'de> Deserialize<'de> for Step {
             serde_json::from_value(step).map(Self::Execute)
         } else if step.get("query").is_some() {
             serde_json::from_value(step).map(Self::Query)
+        } else if step.get("queue").is_some() {
+            serde_json::from_value(step).map(Self::Queue)
         } else {
             serde_json::from_value(step).map(Self::Act)
         };
@@ -69,7 +72,7 @@ impl<'de> Deserialize<'de> for Step {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Statement {
-    #[serde(alias = "query")]
+    #[serde(alias = "query", alias = "queue")]
     pub(crate) sql: String,
     #[serde(default)]
     pub(crate) params: Vec<Typed>,

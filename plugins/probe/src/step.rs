@@ -14,6 +14,7 @@ pub(crate) fn run(step: Step, event: &Event, delivery: &Delivery) -> wonce::Resu
     match step {
         Step::Execute(statement) => execute(&statement),
         Step::Query(statement) => query(&statement),
+        Step::Queue(statement) => queue(&statement),
         Step::Act(action) => act(action, event, delivery),
     }
 }
@@ -58,6 +59,10 @@ fn act(action: Action, event: &Event, delivery: &Delivery) -> wonce::Result<()> 
 
 fn execute(statement: &Statement) -> wonce::Result<()> {
     expected(statement, sql::execute(&statement.sql, &params(statement)).map(drop))
+}
+
+fn queue(statement: &Statement) -> wonce::Result<()> {
+    expected(statement, sql::queue(&statement.sql, &params(statement)))
 }
 
 fn query(statement: &Statement) -> wonce::Result<()> {

@@ -15,6 +15,11 @@ pub(crate) fn query(statement: &str, params: &[sql::Value]) -> Result<sql::RowSe
     sql::query(statement, params).map_err(Error::from)
 }
 
+pub(crate) fn queue(statement: &str, params: &[sql::Value]) -> Result<(), Error> {
+    needs_a_host("sql.queue");
+    sql::queue(statement, params).map_err(Error::from)
+}
+
 pub(crate) fn emit(effect: &outbox::Effect) -> Result<String, outbox::Error> {
     needs_a_host("outbox.emit");
     outbox::emit(effect)

@@ -7,6 +7,7 @@
 //! | [`query`] | any number of rows, as a `Vec` |
 //! | [`query_opt`] | no row or one |
 //! | [`query_one`] | exactly one row |
+//! | [`queue`] | nothing that you need: it costs no round trip |
 //!
 //! Rows are read as anything that is [`FromRow`]: a struct with `#[derive(FromRow)]`, a tuple by position, one plain
 //! value for one column, or a [`Row`] to take apart by hand.
@@ -49,6 +50,19 @@ use crate::host;
 /// See [`Error`]; `?` turns it into the fitting failure.
 pub fn execute(statement: &str, params: &[&dyn ToSql]) -> Result<u64, Error> {
     host::execute(statement, &values(params)?)
+}
+
+/// Queues one statement whose answer you do not need, such as the last updates of a handler: it travels with the next
+/// statement that is waited for, or with the commit, and so costs no round trip of its own.
+///
+/// Queued statements run in the order of the calls and before any later [`execute`] or [`query`]. If PostgreSQL refuses
+/// one, the error comes from that later call, or the event fails by it when the handler has returned; nothing is
+/// committed either way. Use [`execute`] where the count of affected rows decides something.
+///
+/// # Errors
+/// Only when the statement cannot be prepared or the parameters do not fit it; see [`Error`].
+pub fn queue(statement: &str, params: &[&dyn ToSql]) -> Result<(), Error> {
+    host::queue(statement, &values(params)?)
 }
 
 /// Runs one statement and returns all its rows, up to the host's limits.

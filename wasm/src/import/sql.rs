@@ -44,6 +44,17 @@ impl Host for State {
         loan.settled();
         Ok(result.map(convert::row_set).map_err(|error| self.noted(error)))
     }
+
+    async fn queue(&mut self, statement: String, params: Vec<Value>) -> wasmtime::Result<Result<(), Error>> {
+        if let Err(error) = self.admit("sql.queue", &statement)? {
+            return Ok(Err(convert::sql_error(error)));
+        }
+        let params = params.into_iter().map(convert::value_in).collect();
+        let mut loan = self.lend();
+        let result = loan.transaction().queue(&statement, params).await;
+        loan.settled();
+        Ok(result.map_err(|error| self.noted(error)))
+    }
 }
 
 impl State {

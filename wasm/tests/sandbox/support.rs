@@ -157,6 +157,10 @@ impl Transaction for Fake {
         Ok(RowSet { columns: vec![column], rows: vec![params] })
     }
 
+    async fn queue(&mut self, statement: &str, _: Vec<Value>) -> Result<(), SqlError> {
+        self.run(statement).await
+    }
+
     async fn emit(&mut self, effect: Effect) -> Result<(), SqlError> {
         self.effects.push(effect);
         Ok(())
