@@ -57,6 +57,7 @@ impl Cluster {
         cluster.postgres.ensure_database(TEMPLATE).await?;
         let template = Database::connect(TEMPLATE, &cluster.postgres.url(TEMPLATE)).await?;
         template.script(SCHEMA).await.context("prepare the template")?;
+        template.script("VACUUM (ANALYZE, FREEZE) bench.orders").await?;
         Ok(cluster)
     }
 
@@ -89,6 +90,11 @@ impl Cluster {
             settings.push(((*name).to_owned(), server.text(&format!("SHOW {name}")).await?));
         }
         Ok(settings)
+    }
+
+    /// The server's clock, for people.
+    pub(crate) async fn now(&self) -> anyhow::Result<String> {
+        self.server().await?.text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')").await
     }
 
     /// The postmaster.

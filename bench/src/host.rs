@@ -2,11 +2,11 @@
 //! HTTP and reads its tables; it never knows its insides.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -34,7 +34,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Host {
     child: Child,
-    program: PathBuf,
     handler: &'static str,
     pub(crate) http: SocketAddr,
     admin: SocketAddr,
@@ -55,7 +54,7 @@ impl Host {
         let file = tokio::fs::File::create(folder.path().join("log")).await.context("keep the host's log")?;
         let (http, admin) = timeout(START_LIMIT, doors(log, file)).await.context("wonce did not start in time")??;
         let handler = setup::handler(setup.workload);
-        Ok(Self { child, program: programs.wonce.clone(), handler, http, admin, folder })
+        Ok(Self { child, handler, http, admin, folder })
     }
 
     pub(crate) fn pid(&self) -> anyhow::Result<u32> {
@@ -91,16 +90,12 @@ impl Host {
         Ok(())
     }
 
-    /// Asks the host to stop, waits for it, and has its books checked.
-    pub(crate) async fn stop(mut self, database: &Database) -> anyhow::Result<()> {
-        let pid = rustix::process::Pid::from_raw(self.pid()?.cast_signed()).context("a process has an id")?;
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).context("ask the host to stop")?;
+    /// Asks the host to stop and waits for it.
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
+        let pid = Pid::from_raw(self.pid()?.cast_signed()).context("a process has an id")?;
+        kill_process(pid, Signal::TERM).context("ask the host to stop")?;
         let status = timeout(STOP_LIMIT, self.child.wait()).await.context("the host did not stop in time")??;
         anyhow::ensure!(status.success(), "the host ended with {status}; {}", self.last_words());
-        let mut verify = Command::new(&self.program);
-        let output = without_our_variables(&mut verify).args(["verify", "--database-url", database.url()]).output().await?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        anyhow::ensure!(output.status.success(), "wonce verify does not hold: {said}");
         Ok(())
     }
 
@@ -109,6 +104,19 @@ impl Host {
         let lines: Vec<&str> = log.lines().collect();
         format!("its last words:\n{}", lines[lines.len().saturating_sub(10)..].join("\n"))
     }
+}
+
+/// Has the books of a database checked.
+///
+/// # Errors
+/// When an event was lost or counted twice.
+pub(crate) async fn books_hold(programs: &Programs, database: &Database) -> anyhow::Result<()> {
+    let mut command = wonce(programs);
+    command.args(["verify", "--database-url", database.url()]).stdin(Stdio::null()).kill_on_drop(true);
+    let output = command.output().await.context("run wonce verify")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    anyhow::ensure!(output.status.success(), "the books do not hold: {said}");
+    Ok(())
 }
 
 /// When the last of these events was committed, on the server's clock, after checking that every one had its
@@ -141,14 +149,9 @@ pub(crate) async fn finished(database: &Database, workload: Workload, events: u6
     Ok(row.try_get(3)?)
 }
 
+/// The program with nothing of ours in its environment: it refuses variables that look like its own and are not.
 fn wonce(programs: &Programs) -> Command {
     let mut command = Command::new(&programs.wonce);
-    without_our_variables(&mut command);
-    command
-}
-
-/// The host refuses variables that look like its own and are not.
-fn without_our_variables(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("WONCE_") || name == "DATABASE_URL" {
             command.env_remove(name);

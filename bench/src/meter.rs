@@ -9,7 +9,7 @@ use crate::procfs::cpu_of_tree;
 /// Readings at the start.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    worker: u32,
+    workers: Vec<u32>,
     postgres: u32,
     before: Reading,
 }
@@ -33,13 +33,13 @@ pub(crate) struct Usage {
 }
 
 impl Meter {
-    /// Reads the clocks of the trees under these two processes.
-    pub(crate) async fn start(worker: u32, postgres: u32, database: &Database) -> anyhow::Result<Self> {
-        Ok(Self { worker, postgres, before: read(worker, postgres, database).await? })
+    /// Reads the clocks of the trees under these processes.
+    pub(crate) async fn start(workers: &[u32], postgres: u32, database: &Database) -> anyhow::Result<Self> {
+        Ok(Self { workers: workers.to_vec(), postgres, before: read(workers, postgres, database).await? })
     }
 
     pub(crate) async fn stop(self, database: &Database) -> anyhow::Result<Usage> {
-        let after = read(self.worker, self.postgres, database).await?;
+        let after = read(&self.workers, self.postgres, database).await?;
         Ok(Usage {
             began: self.before.clock,
             worker: after.worker.saturating_sub(self.before.worker),
@@ -49,8 +49,18 @@ impl Meter {
     }
 }
 
-async fn read(worker: u32, postgres: u32, database: &Database) -> anyhow::Result<Reading> {
+impl Usage {
+    /// Processor time of everyone together, in microseconds an event.
+    pub(crate) fn us_per_event(&self, events: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+        let events = events as f64;
+        (self.worker + self.postgres).as_secs_f64() * 1e6 / events
+    }
+}
+
+async fn read(workers: &[u32], postgres: u32, database: &Database) -> anyhow::Result<Reading> {
     let wal = database.wal().await?;
-    let (worker, postgres) = (cpu_of_tree(worker)?, cpu_of_tree(postgres)?);
+    let worker = workers.iter().map(|worker| cpu_of_tree(*worker)).sum::<anyhow::Result<Duration>>()?;
+    let postgres = cpu_of_tree(postgres)?;
     Ok(Reading { clock: database.clock().await?, worker, postgres, wal })
 }

@@ -36,6 +36,13 @@ impl Programs {
         Ok(programs)
     }
 
+    /// What the host says of itself.
+    pub(crate) async fn version(&self) -> anyhow::Result<String> {
+        let output = tokio::process::Command::new(&self.wonce).arg("--version").output().await;
+        let output = output.with_context(|| format!("run \"{}\"", self.wonce.display()))?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
     /// A handler's component.
     pub(crate) fn component(&self, handler: &str) -> anyhow::Result<PathBuf> {
         let names = [handler.to_owned(), handler.replace('-', "_")];

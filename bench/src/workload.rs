@@ -10,6 +10,8 @@ const GROUPS: u64 = 10_000;
 /// Coprime to the number of orders, so that neighbouring events touch rows far apart and no two of
 /// the first 100,000 events touch the same row.
 const STRIDE: u64 = 61_813;
+/// Which of a hundred events fails, when one does.
+const FAILING: u64 = 50;
 
 /// What an event asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -51,6 +53,16 @@ pub(crate) enum Faults {
     OneInHundred(Fail),
 }
 
+impl Faults {
+    /// How many of these events can never be done.
+    pub(crate) fn permanent(self, events: u64) -> u64 {
+        match self {
+            Self::OneInHundred(Fail::Permanent) => events / 100 + u64::from(events % 100 > FAILING),
+            Self::OneInHundred(Fail::Retry) | Self::None => 0,
+        }
+    }
+}
+
 impl Workload {
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -73,7 +85,7 @@ impl Workload {
 /// The `n`-th event of a run.
 pub(crate) fn body(prefix: &str, n: u64, faults: Faults) -> Body {
     let fail = match faults {
-        Faults::OneInHundred(fail) if n % 100 == 50 => Some(fail),
+        Faults::OneInHundred(fail) if n % 100 == FAILING => Some(fail),
         Faults::OneInHundred(_) | Faults::None => None,
     };
     Body {
@@ -103,6 +115,8 @@ mod tests {
     fn one_event_in_a_hundred_fails_when_asked_for() {
         let failing = (0..1000).filter(|n| body("e", *n, Faults::OneInHundred(Fail::Retry)).fail.is_some());
         assert_eq!(failing.count(), 10);
+        let counted = [50, 51, 150, 151].map(|n| Faults::OneInHundred(Fail::Permanent).permanent(n));
+        assert_eq!(counted, [0, 1, 1, 2]);
     }
 
     #[test]

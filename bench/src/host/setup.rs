@@ -1,11 +1,13 @@
 //! What a measured host is started with: `wonce.toml` and the handler's manifest.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::database::Database;
 use crate::programs::Programs;
+use crate::receiver::Gate;
 use crate::workload::Workload;
 
 /// Deliveries a transaction.
@@ -31,8 +33,8 @@ pub(crate) struct Setup {
     pub(crate) workload: Workload,
     pub(crate) batch: Batch,
     pub(crate) order: Order,
-    /// Where effects go.
-    pub(crate) receiver: Option<std::net::SocketAddr>,
+    /// Where effects go, and whether they are answered there.
+    pub(crate) receiver: Option<(SocketAddr, Gate)>,
 }
 
 impl Setup {
@@ -65,7 +67,14 @@ impl Setup {
             Batch::AsItComes => "",
             Batch::One => "batch = 1\n",
         };
-        let receiver = self.receiver.map_or_else(|| "127.0.0.1:9".to_owned(), |address| address.to_string());
+        let sink = match self.receiver {
+            None => "url = \"http://127.0.0.1:9/receipts\"".to_owned(),
+            Some((address, Gate::Open)) => format!("url = \"http://{address}/receipts\""),
+            // The first effect keeps the sink busy until it is answered.
+            Some((address, Gate::Held)) => {
+                format!("url = \"http://{address}/receipts\"\nconcurrency = 1\ntimeout = \"60s\"")
+            }
+        };
         format!(
             "data_dir = \"data\"\n\
              [database]\nurl = \"{database}\"\n\
@@ -73,7 +82,7 @@ impl Setup {
              [admin]\nlisten = \"127.0.0.1:0\"\n\
              [dispatch]\npoll_interval = \"20ms\"\n\
              [log]\nformat = \"json\"\nlevel = \"warn,wonce_host::runtime=info\"\n\
-             [sinks.receipts]\nkind = \"http\"\nurl = \"http://{receiver}/receipts\"\n\
+             [sinks.receipts]\nkind = \"http\"\n{sink}\n\
              [handlers.{name}]\ncomponent = {component:?}\nmanifest = \"handler.toml\"\n{batch}\
              [handlers.{name}.retry]\nfirst = \"10ms\"\nceiling = \"10ms\"\njitter = \"1ms\"\n\
              [handlers.{name}.tables]\n\"bench.orders\" = [\"select\", \"update\"]\n"

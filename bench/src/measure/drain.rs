@@ -2,14 +2,18 @@
 //! clock runs from just before the word to the last event's commit, both by the server's clock.
 
 use anyhow::Context;
+use futures_util::future::try_join_all;
 
 use super::Bench;
 use crate::ceiling::{self, Ceiling};
+use crate::database::Database;
 use crate::hand::{self, Hand};
 use crate::host::{self, Host, Setup};
 use crate::load;
 use crate::meter::{Meter, Usage};
 use crate::procfs::{self, Memory};
+use crate::receiver::{Gate, Receiver};
+use crate::record::Record;
 use crate::reference::Kind;
 use crate::workload::{Faults, Workload};
 
@@ -26,8 +30,26 @@ pub(crate) struct Drained {
     pub(crate) died: f64,
 }
 
+/// What wonce is asked to drain, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) setup: Setup,
+    pub(crate) faults: Faults,
+    /// Hosts on the one database.
+    pub(crate) hosts: usize,
+    /// Whether effects are answered; none for handlers without effects.
+    pub(crate) relay: Option<Gate>,
+}
+
+impl Job {
+    pub(crate) fn new(setup: Setup) -> Self {
+        Self { setup, faults: Faults::None, hosts: 1, relay: None }
+    }
+}
+
 /// A hand-written consumer.
 pub(crate) async fn by_hand(bench: &mut Bench, kind: Kind, workload: Workload) -> anyhow::Result<Drained> {
+    bench.progress(&format!("{} drains {}", kind.name(), workload.name()));
     let size = bench.size;
     let database = bench.database().await?;
     let mut hand = Hand::start(kind, workload, &database).await?;
@@ -35,7 +57,7 @@ pub(crate) async fn by_hand(bench: &mut Bench, kind: Kind, workload: Workload) -
     hand.drain().await?;
     hand::load(&database, "event", size.events).await?;
     settle_storage(&database).await?;
-    let meter = Meter::start(hand.pid()?, bench.cluster.pid(), &database).await?;
+    let meter = Meter::start(&[hand.pid()?], bench.cluster.pid(), &database).await?;
     hand.drain().await?;
     let usage = meter.stop(&database).await?;
     let memory = procfs::memory(hand.pid()?)?;
@@ -48,23 +70,36 @@ pub(crate) async fn by_hand(bench: &mut Bench, kind: Kind, workload: Workload) -
 }
 
 /// wonce, with its handler for the workload.
-pub(crate) async fn by_wonce(bench: &mut Bench, setup: &Setup) -> anyhow::Result<Drained> {
+pub(crate) async fn by_wonce(bench: &mut Bench, job: &Job) -> anyhow::Result<Drained> {
+    bench.progress(&format!("wonce drains {}", job.setup.workload.name()));
     let size = bench.size;
+    let workload = job.setup.workload;
     let database = bench.database().await?;
-    let host = Host::start(&bench.programs, setup, &database).await?;
-    load::backlog(host.http, setup.workload, "warm", size.warm_up, Faults::None).await?;
-    host.drained(&database).await?;
-    host.pause().await?;
-    load::backlog(host.http, setup.workload, "event", size.events, Faults::None).await?;
+    let gate = job.relay.unwrap_or(Gate::Open);
+    let receiver = Receiver::listen(gate).await?;
+    let setup = Setup { receiver: Some((receiver.address(), gate)), ..job.setup.clone() };
+    let mut hosts = vec![Host::start(&bench.programs, &setup, &database).await?];
+    while hosts.len() < job.hosts {
+        hosts.push(Host::start(&bench.programs, &setup, &database).await?);
+    }
+    let first = hosts.first().context("one was started")?;
+    load::backlog(first.http, workload, "warm", size.warm_up, Faults::None).await?;
+    first.drained(&database).await?;
+    first.pause().await?;
+    load::backlog(first.http, workload, "event", size.events, job.faults).await?;
     settle_storage(&database).await?;
-    let meter = Meter::start(host.pid()?, bench.cluster.pid(), &database).await?;
-    host.resume().await?;
-    host.drained(&database).await?;
+    let pids = hosts.iter().map(Host::pid).collect::<anyhow::Result<Vec<_>>>()?;
+    let meter = Meter::start(&pids, bench.cluster.pid(), &database).await?;
+    first.resume().await?;
+    first.drained(&database).await?;
     let usage = meter.stop(&database).await?;
-    let memory = procfs::memory(host.pid()?)?;
-    host.stop(&database).await?;
+    let memory = procfs::memory(first.pid()?)?;
+    receiver.open();
+    try_join_all(hosts.into_iter().map(Host::stop)).await?;
+    host::books_hold(&bench.programs, &database).await?;
     let all = size.events + size.warm_up;
-    let ended = host::finished(&database, setup.workload, all).await?;
+    let done = all - job.faults.permanent(size.events);
+    let ended = host::finished(&database, workload, done).await?;
     let died = database.rows_died().await?;
     bench.cluster.drop(database).await?;
     Ok(Drained::of(size.events, all, usage, ended, memory, died))
@@ -72,6 +107,7 @@ pub(crate) async fn by_wonce(bench: &mut Bench, setup: &Setup) -> anyhow::Result
 
 /// pgbench; events a second.
 pub(crate) async fn by_pgbench(bench: &mut Bench, ceiling: Ceiling) -> anyhow::Result<f64> {
+    bench.progress(&format!("pgbench drains: {}", ceiling.key()));
     let database = bench.database().await?;
     hand::load(&database, "event", bench.size.events).await?;
     settle_storage(&database).await?;
@@ -84,7 +120,7 @@ pub(crate) async fn by_pgbench(bench: &mut Bench, ceiling: Ceiling) -> anyhow::R
 }
 
 /// What loading left to do is done before the clock runs.
-async fn settle_storage(database: &crate::database::Database) -> anyhow::Result<()> {
+pub(crate) async fn settle_storage(database: &Database) -> anyhow::Result<()> {
     database.script("ANALYZE").await?;
     database.script("CHECKPOINT").await
 }
@@ -100,6 +136,20 @@ impl Drained {
             wal_bytes: usage.wal / events,
             memory,
             died: died / all,
+        }
+    }
+
+    /// Everything of one contender under its name.
+    pub(crate) fn put(&self, record: &mut Record, name: &str) {
+        for (what, value) in [
+            ("events_per_s", self.per_second),
+            ("worker_us", self.worker_us),
+            ("postgres_us", self.postgres_us),
+            ("wal_bytes", self.wal_bytes),
+            ("rss_mib", self.memory.now),
+            ("rows_died", self.died),
+        ] {
+            record.put(format!("{name}.{what}"), value);
         }
     }
 }
