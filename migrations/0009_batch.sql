@@ -1,12 +1,18 @@
 -- Micro-batches: one transaction claims what is due up to a limit, and writes what it did in one
 -- statement a kind. A batch of one is the same path.
 --
--- The planner settings on the hot functions keep a plan that was made while a table was empty
--- from walking the whole of it once it is full: every look here is a look by index.
+-- The planner settings on the hot functions: one generic plan, because planning anew costs ten times
+-- what a call does; and every look by index, because that plan may have been made while a table was
+-- still empty.
+
+-- Retention looks for the oldest rows of an append-only table: a block range index does that at
+-- almost no cost per insert. The index it replaces began with the handler, and a plan that was made
+-- while the table was empty took it for the look by key, which then read the whole ledger.
+DROP INDEX wonce.processed_events_time;
+CREATE INDEX processed_events_time ON wonce.processed_events USING brin (processed_at) WITH (autosummarize = on);
 
 -- Claims up to `p_limit` due deliveries and locks them: the open transaction is the lease.
--- Every statement below sees a fresh snapshot (VOLATILE, READ COMMITTED), which the dedup look
--- and the second look inside a lane depend on. An ordered handler gets, of as many lanes as it
+-- An ordered handler gets, of as many lanes as it
 -- takes, the heads of each ordering key with their followers behind them.
 CREATE OR REPLACE FUNCTION wonce.claim(p_handler bigint, p_secret bytea, p_limit integer, p_first_lane smallint)
 RETURNS TABLE (
@@ -17,71 +23,109 @@ RETURNS TABLE (
     marks integer, repeat text, xact text, started_at timestamptz
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-    -- Payloads of one claim together: what a batch may hold in the host's memory.
+    -- Payloads of one claim together: what a batch may hold in the host's memory. What is over it
+    -- stays locked until the batch ends, and pending.
     most_bytes CONSTANT bigint := 4 << 20;
     ids bigint[] := '{}';
     due timestamptz := clock_timestamp();
-    state text;
-    candidate smallint;
+    is_active boolean;
+    has_lanes boolean;
+    has_marks boolean;
 BEGIN
-    SELECT h.state INTO state FROM wonce.handler h
-    WHERE h.id = p_handler AND h.secret_hash = sha256(p_secret);
-    IF state IS NULL THEN
+    SELECT h.state = 'active', EXISTS (SELECT FROM wonce.lane l WHERE l.handler_id = p_handler),
+           EXISTS (SELECT FROM wonce.crash_mark)
+    INTO is_active, has_lanes, has_marks
+    FROM wonce.handler h WHERE h.id = p_handler AND h.secret_hash = sha256(p_secret);
+    IF is_active IS NULL THEN
         PERFORM wonce.authorize(p_handler, p_secret);
-    ELSIF state <> 'active' THEN
+    END IF;
+    IF NOT is_active THEN
         RETURN;
     END IF;
 
-    IF wonce.has_due_lanes(p_handler, due) THEN
-        FOR candidate IN
-            -- From a place of the caller's choice and around, so that no lane starves; each half in
-            -- index order, so that the look stops when the claim is full.
-            (SELECT l.lane FROM wonce.lane l
-             WHERE l.handler_id = p_handler AND l.lane >= p_first_lane AND wonce.is_lane_due(p_handler, l.lane, due)
-             ORDER BY l.lane)
-            UNION ALL
-            (SELECT l.lane FROM wonce.lane l
-             WHERE l.handler_id = p_handler AND l.lane < p_first_lane AND wonce.is_lane_due(p_handler, l.lane, due)
-             ORDER BY l.lane)
-        LOOP
-            PERFORM FROM wonce.lane l
-            WHERE l.handler_id = p_handler AND l.lane = candidate
-            FOR UPDATE SKIP LOCKED;
-            CONTINUE WHEN NOT FOUND;
-            -- Again, now that the lane is ours: before the lock a rescheduled head could be passed.
-            ids := ids || wonce.due_in_lane(p_handler, candidate, due, p_limit - cardinality(ids));
-            EXIT WHEN cardinality(ids) >= p_limit;
-        END LOOP;
+    IF has_lanes THEN
+        ids := wonce.claim_lanes(p_handler, due, p_limit, p_first_lane);
     END IF;
 
+    -- A delivery and the ledger row of its key are there together only when intake took the key again
+    -- after it was settled, and then one snapshot shows both. The ledger's key is the last word.
     IF ids = '{}' THEN
-        ids := ARRAY(SELECT i.id FROM wonce.inbox i
-                     WHERE i.handler_id = p_handler AND i.lane IS NULL AND i.due_at <= due
-                     ORDER BY i.due_at, i.id LIMIT p_limit
-                     FOR UPDATE SKIP LOCKED);
+        RETURN QUERY
+        SELECT d.id, d.key, d.key_rule, d.ordering_key, d.round, d.attempt + 1,
+               d.accepted_at, d.via, d.event_id, d.source, d.event_type, d.subject,
+               d.event_time, d.content_type, d.data_schema, d.traceparent, d.extensions, d.data,
+               CASE WHEN has_marks THEN wonce.marks_of(p_handler, d.key) ELSE 0 END,
+               CASE WHEN p.key IS NOT NULL
+                    THEN wonce.repeat_of(d.hash_rule, d.payload_digest, p.hash_rule, p.payload_digest) END,
+               pg_current_xact_id()::text, now()
+        FROM (SELECT c.*, sum(octet_length(c.data)) OVER (ORDER BY c.due_at, c.id) - octet_length(c.data) AS bytes_before
+              FROM (SELECT i.* FROM wonce.inbox i
+                    WHERE i.handler_id = p_handler AND i.lane IS NULL AND i.due_at <= due
+                    ORDER BY i.due_at, i.id LIMIT p_limit
+                    FOR UPDATE SKIP LOCKED) AS c) AS d
+        LEFT JOIN wonce.processed_events p ON p.handler_id = d.handler_id AND p.key = d.key
+        WHERE d.bytes_before < most_bytes;
     ELSE
-        PERFORM FROM wonce.inbox i WHERE i.id = ANY (ids) ORDER BY i.id FOR UPDATE;
+        RETURN QUERY
+        SELECT d.id, d.key, d.key_rule, d.ordering_key, d.round, d.attempt + 1,
+               d.accepted_at, d.via, d.event_id, d.source, d.event_type, d.subject,
+               d.event_time, d.content_type, d.data_schema, d.traceparent, d.extensions, d.data,
+               CASE WHEN has_marks THEN wonce.marks_of(p_handler, d.key) ELSE 0 END,
+               CASE WHEN p.key IS NOT NULL
+                    THEN wonce.repeat_of(d.hash_rule, d.payload_digest, p.hash_rule, p.payload_digest) END,
+               pg_current_xact_id()::text, now()
+        FROM (SELECT c.*, sum(octet_length(c.data)) OVER (ORDER BY c.id) - octet_length(c.data) AS bytes_before
+              FROM (SELECT i.* FROM wonce.inbox i WHERE i.id = ANY (ids) ORDER BY i.id FOR UPDATE) AS c) AS d
+        LEFT JOIN wonce.processed_events p ON p.handler_id = d.handler_id AND p.key = d.key
+        WHERE d.bytes_before < most_bytes;
     END IF;
+END
+$$;
 
-    -- What is over the bytes stays locked until the batch ends, and pending.
-    RETURN QUERY
-    SELECT d.id, d.key, d.key_rule, d.ordering_key, d.round, d.attempt + 1,
-           d.accepted_at, d.via, d.event_id, d.source, d.event_type, d.subject,
-           d.event_time, d.content_type, d.data_schema, d.traceparent, d.extensions, d.data,
-           coalesce(m.marks, 0),
-           CASE WHEN p.key IS NOT NULL
-                THEN wonce.repeat_of(d.hash_rule, d.payload_digest, p.hash_rule, p.payload_digest) END,
-           pg_current_xact_id()::text, now()
-    FROM (SELECT i.*, c.n, sum(octet_length(i.data)) OVER (ORDER BY c.n) - octet_length(i.data) AS bytes_before
-          FROM unnest(ids) WITH ORDINALITY AS c (id, n)
-          JOIN wonce.inbox i ON i.id = c.id) AS d
-    LEFT JOIN wonce.processed_events p ON p.handler_id = d.handler_id AND p.key = d.key
-    LEFT JOIN wonce.crash_mark m ON m.handler_id = d.handler_id AND m.key = d.key
-    WHERE d.bytes_before < most_bytes
-    ORDER BY d.n;
+-- How often a host or a backend died under a delivery with no settlement since.
+CREATE FUNCTION wonce.marks_of(p_handler bigint, p_key text) RETURNS integer
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce((SELECT m.marks FROM wonce.crash_mark m WHERE m.handler_id = p_handler AND m.key = p_key), 0)
+$$;
+
+-- Locks as many lanes as it takes and answers the ids of up to `p_limit` deliveries in them. Looks
+-- from a place of the caller's choice and around, so that no lane starves; each half in index
+-- order, so that the look stops when the claim is full.
+CREATE FUNCTION wonce.claim_lanes(p_handler bigint, p_due timestamptz, p_limit integer, p_first_lane smallint)
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    ids bigint[] := '{}';
+    candidate smallint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM wonce.inbox i
+                   WHERE i.handler_id = p_handler AND i.lane IS NOT NULL AND i.due_at <= p_due) THEN
+        RETURN ids;
+    END IF;
+    FOR candidate IN
+        (SELECT l.lane FROM wonce.lane l
+         WHERE l.handler_id = p_handler AND l.lane >= p_first_lane AND wonce.is_lane_due(p_handler, l.lane, p_due)
+         ORDER BY l.lane)
+        UNION ALL
+        (SELECT l.lane FROM wonce.lane l
+         WHERE l.handler_id = p_handler AND l.lane < p_first_lane AND wonce.is_lane_due(p_handler, l.lane, p_due)
+         ORDER BY l.lane)
+    LOOP
+        PERFORM FROM wonce.lane l
+        WHERE l.handler_id = p_handler AND l.lane = candidate
+        FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        -- Again, now that the lane is ours: before the lock a rescheduled head could be passed.
+        ids := ids || wonce.due_in_lane(p_handler, candidate, p_due, p_limit - cardinality(ids));
+        EXIT WHEN cardinality(ids) >= p_limit;
+    END LOOP;
+    RETURN ids;
 END
 $$;
 
@@ -139,6 +183,7 @@ AS $$
 $$;
 
 DROP FUNCTION wonce.due_heads(bigint, smallint, timestamptz, integer);
+DROP FUNCTION wonce.has_due_lanes(bigint, timestamptz);
 
 -- Settles deliveries as handled, all of one claim. The host sends COMMIT in the same trip, so one
 -- that is not ours any more, or whose key is settled already, must abort the transaction: SQLSTATE
@@ -149,20 +194,24 @@ CREATE FUNCTION wonce.settle_done(
     p_inbox_ids bigint[], p_rounds integer[], p_attempts integer[], p_ignored_reasons text[], p_marked text[]
 ) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
     settled bigint;
 BEGIN
-    PERFORM wonce.authorize(p_handler, p_secret);
     IF p_xact <> pg_current_xact_id()::text THEN
         RAISE EXCEPTION 'wonce: the transaction that claimed these deliveries is not the one that settles them'
             USING ERRCODE = 'invalid_transaction_state';
     END IF;
+    -- A key that is settled already violates the ledger's primary key, which the host takes for the
+    -- same as WN001: ON CONFLICT would cost more than all else of the insert.
     WITH gone AS (
         DELETE FROM wonce.inbox i
-        USING unnest(p_inbox_ids, p_rounds, p_attempts, p_ignored_reasons) AS s (id, round, attempt, ignored_reason)
-        WHERE i.id = s.id AND i.handler_id = p_handler AND i.round = s.round AND i.attempt + 1 = s.attempt
+        USING wonce.handler h,
+              unnest(p_inbox_ids, p_rounds, p_attempts, p_ignored_reasons) AS s (id, round, attempt, ignored_reason)
+        WHERE h.id = p_handler AND h.secret_hash = sha256(p_secret)
+          AND i.id = s.id AND i.handler_id = h.id AND i.round = s.round AND i.attempt + 1 = s.attempt
         RETURNING i.*, s.ignored_reason
     )
     INSERT INTO wonce.processed_events (
@@ -171,10 +220,10 @@ BEGIN
     SELECT d.handler_id, d.key, CASE WHEN d.ignored_reason IS NULL THEN 'done' ELSE 'ignored' END,
            d.ignored_reason, d.payload_digest, d.hash_rule, d.key_rule, d.ordering_key,
            d.via, d.source, d.event_id, d.event_type, d.traceparent, d.round, d.attempt + 1, p_version, d.accepted_at
-    FROM gone d
-    ON CONFLICT DO NOTHING;
+    FROM gone d;
     GET DIAGNOSTICS settled = ROW_COUNT;
     IF settled < cardinality(p_inbox_ids) THEN
+        PERFORM wonce.authorize(p_handler, p_secret);
         RAISE EXCEPTION 'wonce: % of % deliveries were settled or moved by somebody else',
             cardinality(p_inbox_ids) - settled, cardinality(p_inbox_ids) USING ERRCODE = 'WN001';
     END IF;
@@ -195,6 +244,7 @@ CREATE FUNCTION wonce.emit(
     p_attributes_to integer[], p_datas bytea[], p_traceparents text[], p_delays_us bigint[]
 ) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
     PERFORM wonce.authorize(p_handler, p_secret);
@@ -212,6 +262,20 @@ BEGIN
     RETURN true;
 END
 $$;
+
+ALTER FUNCTION wonce.settle_retry(bigint, bytea, bigint, integer, integer, text, interval, text, text, text, bigint,
+    bytea, uuid, text, integer) SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION wonce.settle_dead(bigint, bytea, bigint, integer, integer, text, text, text, text, text, bigint,
+    bytea, uuid, text, integer, text, text) SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION wonce.accept(bigint[], text[], text[], text[], bytea[], text[], integer[], text[], text[], text[], text[],
+    text[], timestamptz[], text[], text[], text[], text[], integer[], integer[], bytea[])
+    SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION wonce.accept(bigint[], text[], text[], text[], bytea[], text[], integer[], text[], text[], text[], text[],
+    text[], timestamptz[], text[], text[], text[], text[], integer[], integer[], bytea[]) SET enable_seqscan = off;
+ALTER FUNCTION wonce.accept(bigint[], text[], text[], text[], bytea[], text[], integer[], text[], text[], text[], text[],
+    text[], timestamptz[], text[], text[], text[], text[], integer[], integer[], bytea[]) SET enable_hashjoin = off;
+ALTER FUNCTION wonce.accept(bigint[], text[], text[], text[], bytea[], text[], integer[], text[], text[], text[], text[],
+    text[], timestamptz[], text[], text[], text[], text[], integer[], integer[], bytea[]) SET enable_mergejoin = off;
 
 -- Closed to everyone; `wonce` opens claim, settle_* and emit to each handler's role on deploy.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA wonce FROM PUBLIC;

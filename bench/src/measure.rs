@@ -81,12 +81,9 @@ impl Measurement {
     fn extent(self) -> Extent {
         match self {
             Self::Drain | Self::Latency => Extent::Quick,
-            Self::Single
-            | Self::Payment
-            | Self::Intake
-            | Self::Faults
-            | Self::Ordered
-            | Self::TwoHosts => Extent::Usual,
+            Self::Single | Self::Payment | Self::Intake | Self::Faults | Self::Ordered | Self::TwoHosts => {
+                Extent::Usual
+            }
             Self::HotKey | Self::Backlog => Extent::Full,
         }
     }

@@ -2,12 +2,14 @@
 //! sentence. Crashes of the process have a binary of their own, `crash`.
 
 mod promise {
+    mod batches;
     mod effects;
     mod endings;
     mod examples;
     mod leftovers;
     mod once;
     mod payloads;
+    mod queued;
     mod replay;
     mod role;
     mod statements;

@@ -100,9 +100,9 @@ pub(super) fn handler(workload: Workload) -> &'static str {
 
 /// The same manifest, but in order by group.
 fn ordered(manifest: &str) -> Option<String> {
-    manifest.contains("[[subscription]]").then(|| {
-        manifest.replacen("[[subscription]]", "[[subscription]]\norder_by = [\"/group\"]", 1)
-    })
+    manifest
+        .contains("[[subscription]]")
+        .then(|| manifest.replacen("[[subscription]]", "[[subscription]]\norder_by = [\"/group\"]", 1))
 }
 
 #[cfg(test)]
@@ -120,7 +120,11 @@ mod tests {
     #[test]
     fn only_a_host_that_works_one_by_one_is_told_so() {
         let text = |batch| {
-            Setup { batch, ..Setup::new(Workload::Blind) }.configuration("bench-blind", Path::new("a.wasm"), "postgres://x")
+            Setup { batch, ..Setup::new(Workload::Blind) }.configuration(
+                "bench-blind",
+                Path::new("a.wasm"),
+                "postgres://x",
+            )
         };
         assert!(text(Batch::One).contains("\nbatch = 1\n"));
         assert!(!text(Batch::AsItComes).contains("batch ="));

@@ -37,7 +37,8 @@ pub(crate) async fn http(bench: &mut Bench) -> anyhow::Result<()> {
     let waits = at_rate(host.http, "half", per_second / 2.0, COUNTED).await?;
     let kept = database.number("SELECT count(*) FROM wonce.inbox WHERE event_id LIKE 'full-%'").await?;
     anyhow::ensure!(kept == i64::from(full), "{full} events were accepted and {kept} are kept");
-    let p99 = percentile(&waits, 0.99).ok_or_else(|| anyhow::anyhow!("nothing was answered at half the rate"))?;
+    let p99 =
+        percentile(&waits, 0.99).ok_or_else(|| anyhow::anyhow!("nothing was answered at half the rate"))?;
     bench.record.put("intake.accepts_per_s", per_second);
     bench.record.put("intake.p99_ms_at_half", p99);
     host.stop().await?;
@@ -55,7 +56,8 @@ async fn at_full_rate(door: SocketAddr, prefix: &str, time: Duration) -> anyhow:
             let mut template = Template::new(Workload::Blind, &prefix)?;
             let mut accepted = 0;
             while Instant::now() < end {
-                send(&mut connection, template.request(u64::from(sender) * RANGE + u64::from(accepted))).await?;
+                send(&mut connection, template.request(u64::from(sender) * RANGE + u64::from(accepted)))
+                    .await?;
                 accepted += 1;
             }
             anyhow::Ok(accepted)

@@ -58,8 +58,7 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
         let url = database.url().to_owned();
         async move {
             let client = connect(&url).await?;
-            let insert =
-                client.prepare("INSERT INTO hand.queue (event_id, body) VALUES ($1, $2)").await?;
+            let insert = client.prepare("INSERT INTO hand.queue (event_id, body) VALUES ($1, $2)").await?;
             let mut pace = Pace::of(sender, events);
             while let Some(n) = pace.next().await {
                 let body = body("event", n, Faults::None);

@@ -81,7 +81,7 @@ impl LeasePool {
 }
 
 /// One pipelined trip: what the last guest may have left in the session is cleared, the
-/// transaction begins, deliveries are claimed, and the savepoint is set that a fault rolls back to.
+/// transaction begins, deliveries are claimed.
 async fn claim_on(
     lease: &Lease,
     access: &HandlerAccess,
@@ -98,16 +98,13 @@ async fn claim_on(
         idle_limit.as_millis()
     );
     let limit = i32::from(limit.get());
-    let (begun, rows, guarded) = future::join3(
+    let (begun, rows) = future::join(
         client.batch_execute(&begin),
         client.query(connection.bookkeeping(&CLAIM), &[&access.id, &access.secret, &limit, &first_lane.0]),
-        client.batch_execute("SAVEPOINT wonce_batch"),
     )
     .await;
     begun.map_err(failed)?;
-    let rows = rows.map_err(failed)?;
-    guarded.map_err(failed)?;
-    Ok(rows)
+    rows.map_err(failed)
 }
 
 impl ClaimedDelivery {

@@ -11,7 +11,7 @@ use wonce_core::sql::{Column, DbError, ResultLimits, RowSet, SqlError, SqlLimit,
 
 use super::error::root_cause;
 use super::lease::Connection;
-use super::transaction::RunId;
+use super::transaction::{RunId, Savepoint};
 use super::trip::Trip;
 use super::value::decode::{self, Lifted};
 use super::value::encode::{self, Encoded};
@@ -69,6 +69,13 @@ pub(super) enum Last {
     Query(String, Vec<Value>, ResultLimits),
 }
 
+/// Whether the batch's savepoint still has to be set before the guest's first statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guard {
+    Set,
+    IsSet,
+}
+
 /// What came back from a trip.
 #[derive(Debug)]
 pub(super) struct Landed {
@@ -79,31 +86,38 @@ pub(super) struct Landed {
 }
 
 /// Sends what is queued and the last statement in one trip, and waits for every answer.
-pub(super) async fn fly(connection: Arc<Connection>, queued: Vec<Queued>, last: Last) -> Landed {
-    let ready = match make_ready(&connection, last).await {
-        Ok(ready) => ready,
-        Err(error) => {
-            // The guest hears of this one; what it queued before still has to run.
-            let refused = run_queued(&connection, &queued).await;
-            return Landed { refused, reply: Err(error) };
-        }
-    };
+pub(super) async fn fly(
+    connection: Arc<Connection>,
+    guard: Guard,
+    queued: Vec<Queued>,
+    last: Last,
+) -> Landed {
+    let client = &connection.client;
     let mut trip = Trip::new();
+    if guard == Guard::Set {
+        let set = client.batch_execute(Savepoint::Batch.set());
+        trip.send(set.map_ok(|()| Reply::Count(0)).map_err(refused)).await;
+    }
+    let before = trip.len();
+    let ready = make_ready(&connection, last).await;
     for statement in &queued {
-        trip.send(statement.run(&connection.client).map_ok(Reply::Count).map_err(refused)).await;
+        trip.send(statement.run(client).map_ok(Reply::Count).map_err(refused)).await;
     }
-    trip.send(run_last(&connection, ready)).await;
+    let mut landed = Landed { refused: None, reply: Ok(Reply::Count(0)) };
+    match ready {
+        Ok(ready) => trip.send(run_last(&connection, ready)).await,
+        // The guest hears of this one; what it queued before still has to run.
+        Err(error) => landed.reply = Err(error),
+    }
     let mut answers = trip.answers().await;
-    let reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
-    Landed { refused: first_refused(&queued, answers), reply }
-}
-
-async fn run_queued(connection: &Connection, queued: &[Queued]) -> Option<(RunId, SqlError)> {
-    let mut trip = Trip::new();
-    for statement in queued {
-        trip.send(statement.run(&connection.client).map_ok(Reply::Count).map_err(refused)).await;
+    if answers.len() > before + queued.len() {
+        landed.reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
     }
-    first_refused(queued, trip.answers().await)
+    if let Some(Err(error)) = answers.drain(..before).next() {
+        landed.reply = Err(error);
+    }
+    landed.refused = first_refused(&queued, answers);
+    landed
 }
 
 fn first_refused(queued: &[Queued], answers: Vec<Result<Reply, SqlError>>) -> Option<(RunId, SqlError)> {

@@ -14,7 +14,7 @@ use wonce_core::name::Key;
 use wonce_core::sql::{DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
 
 use super::Error;
-use super::guest::{self, Last, Queued, Reply};
+use super::guest::{self, Guard, Last, Queued, Reply};
 use super::lease::{HandlerAccess, Lease};
 
 /// No single bookkeeping step (claim, settle, commit) takes longer; then the connection counts as lost.
@@ -48,14 +48,14 @@ impl Loss {
 /// Where a rollback leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Savepoint {
-    /// Before the first run: right after the claim.
+    /// Before the first statement of any guest: right after the claim.
     Batch,
     /// Before the run of a delivery that runs apart from its neighbours.
     Run,
 }
 
 impl Savepoint {
-    const fn set(self) -> &'static str {
+    pub(super) const fn set(self) -> &'static str {
         match self {
             Self::Batch => "SAVEPOINT wonce_batch",
             Self::Run => "SAVEPOINT wonce_run",
@@ -102,6 +102,8 @@ pub struct OpenTransaction {
     run: RunId,
     /// Whether a statement of the current run reached Postgres.
     sent: bool,
+    /// Whether the batch's savepoint is set: right before the first statement of a guest.
+    pub(super) guarded: bool,
     pub(super) queued: Vec<Queued>,
     pub(super) effects: Vec<PlannedEffect>,
     /// Where the settlement starts from, when the last run is only to be rolled back.
@@ -193,6 +195,7 @@ impl OpenTransaction {
             access,
             run: RunId(0),
             sent: false,
+            guarded: false,
             queued: Vec::new(),
             effects: Vec::new(),
             first_roll_back: None,
@@ -279,6 +282,11 @@ impl OpenTransaction {
     /// # Errors
     /// When the connection is gone.
     pub async fn roll_back_to(&mut self, savepoint: Savepoint) -> Result<(), Error> {
+        match savepoint {
+            // No statement of any guest was sent.
+            Savepoint::Batch if !self.guarded => return Ok(()),
+            Savepoint::Batch | Savepoint::Run => {}
+        }
         self.control("roll back to the savepoint", savepoint.roll_back()).await?;
         self.aborted = None;
         Ok(())
@@ -349,7 +357,12 @@ impl OpenTransaction {
         };
         let run = self.run;
         self.sent |= !matches!(last, Last::Nothing) || queued.iter().any(|queued| queued.run == run);
-        let work = guest::fly(Arc::clone(self.lease.connection()), queued, last);
+        let guard = match self.guarded {
+            true => Guard::IsSet,
+            false => Guard::Set,
+        };
+        self.guarded = true;
+        let work = guest::fly(Arc::clone(self.lease.connection()), guard, queued, last);
         let landed = self.in_flight.insert(Box::pin(work)).await;
         self.in_flight = None;
         self.note(landed)

@@ -50,7 +50,7 @@ const EXPIRE: Sql = Sql {
                      AND p.processed_at < clock_timestamp() - $2 * interval '1 second'
                      AND NOT EXISTS (SELECT FROM wonce.outbox o WHERE o.handler_id = $1 AND o.key = p.key
                                        AND o.state IN ('planned', 'sending', 'unknown'))
-                   ORDER BY p.processed_at LIMIT $3)
+                   LIMIT $3)
                RETURNING key
            ), attempts AS (
                DELETE FROM wonce.attempt a USING expired e WHERE a.handler_id = $1 AND a.key = e.key

@@ -14,7 +14,7 @@ use crate::store::guest::{Queued, refused};
 use crate::store::lease::{Connection, HandlerAccess};
 use crate::store::settle::{DONE, EMIT};
 use crate::store::sql::{Param, Sql};
-use crate::store::transaction::{OpenTransaction, PlannedEffect, Savepoint};
+use crate::store::transaction::{OpenTransaction, PlannedEffect, RunId, Savepoint};
 use crate::store::trip::Trip;
 
 /// How long a cancelled settlement may take to say so.
@@ -27,6 +27,8 @@ enum Part {
     Step,
     /// A queued statement of a guest, by its place in the queue.
     Queued(usize),
+    /// The settlement of all that was handled.
+    Done,
     /// The settlement of one entry, by its place.
     Entry(usize),
 }
@@ -35,16 +37,39 @@ enum Part {
 /// task may touch.
 struct Unsent<'a> {
     access: &'a HandlerAccess,
+    guarded: bool,
     first_roll_back: Option<Savepoint>,
     queued: &'a [Queued],
     effects: &'a [PlannedEffect],
 }
 
+impl Unsent<'_> {
+    /// Whose part of the trip it was, if it was a guest's.
+    fn run_of(&self, part: Part) -> Option<RunId> {
+        match part {
+            Part::Queued(place) => self.queued.get(place).map(|queued| queued.run),
+            Part::Step | Part::Done | Part::Entry(_) => None,
+        }
+    }
+}
+
+/// The ledger has the key: somebody else settled it.
+fn is_settled_already(error: &SqlError) -> bool {
+    match error {
+        SqlError::Database(error) => error.constraint.as_deref() == Some("processed_events_pkey"),
+        SqlError::Aborted
+        | SqlError::Parameter(..)
+        | SqlError::Denied(_)
+        | SqlError::LimitExceeded(_)
+        | SqlError::ConnectionLost(_) => false,
+    }
+}
+
 /// Settles; after `limit` everything is cancelled. The COMMIT behind a refused statement only rolls
 /// back, so "committed" is said only when every part answered well.
 pub(super) async fn settle(open: &mut OpenTransaction, entries: &[Entry<'_>], limit: Duration) -> Settled {
-    let OpenTransaction { lease, access, first_roll_back, queued, effects, .. } = open;
-    let unsent = Unsent { access, first_roll_back: *first_roll_back, queued, effects };
+    let OpenTransaction { lease, access, guarded, first_roll_back, queued, effects, .. } = open;
+    let unsent = Unsent { access, guarded: *guarded, first_roll_back: *first_roll_back, queued, effects };
     let connection = lease.connection();
     let answers = send_all(&unsent, connection, entries);
     tokio::pin!(answers);
@@ -84,6 +109,12 @@ async fn send_all(
         trip.send(simple(savepoint.roll_back()).map_err(refused)).await;
         parts.push(Part::Step);
     }
+    if unsent.guarded {
+        // What deletes a row must be the transaction that locked it and not one below: else Postgres
+        // keeps both as a multixact, whose dead rows every later claim has to walk over.
+        trip.send(simple("RELEASE SAVEPOINT wonce_batch").map_err(refused)).await;
+        parts.push(Part::Step);
+    }
     for (place, queued) in unsent.queued.iter().enumerate() {
         trip.send(queued.run(client).map_ok(|_| true).map_err(refused)).await;
         parts.push(Part::Queued(place));
@@ -96,7 +127,7 @@ async fn send_all(
         // Deferred constraints are checked now, as faults like any other.
         trip.send(simple("SET CONSTRAINTS ALL IMMEDIATE").map_err(refused)).await;
         trip.send(call(&DONE, done.params(unsent.access)).map_err(refused)).await;
-        parts.extend([Part::Step, Part::Step]);
+        parts.extend([Part::Step, Part::Done]);
     }
     for (place, entry) in entries.iter().enumerate() {
         let Some(sql) = entry.settlement.call() else { continue };
@@ -124,14 +155,16 @@ fn judge(
     for (part, answer) in answers {
         match (part, answer) {
             (_, Err(error)) => {
-                let by = match part {
-                    Part::Queued(place) => unsent.queued.get(place).map(|queued| queued.run),
-                    Part::Step | Part::Entry(_) => None,
+                let (by, guest_statements) = (unsent.run_of(part), unsent.queued.len());
+                return match part {
+                    Part::Done if is_settled_already(&error) => Settled::Overtaken,
+                    Part::Done | Part::Step | Part::Queued(_) | Part::Entry(_) => {
+                        failed(error, by, guest_statements)
+                    }
                 };
-                return failed(error, by, unsent.queued.len());
             }
             (Part::Entry(place), Ok(false)) => written[place] = Written::Overtaken,
-            (Part::Step | Part::Queued(_) | Part::Entry(_), Ok(_)) => {}
+            (Part::Step | Part::Done | Part::Queued(_) | Part::Entry(_), Ok(_)) => {}
         }
     }
     Settled::Committed(written)
