@@ -9,8 +9,8 @@ use tokio_postgres::{Client, Row, Statement, Transaction};
 use crate::database::connect;
 use crate::workload::{Body, Workload};
 
-const CLAIM: &str = "DELETE FROM hand.queue WHERE id IN (
-    SELECT id FROM hand.queue ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+const CLAIM: &str = "DELETE FROM hand.queue WHERE id = ANY (ARRAY(
+    SELECT id FROM hand.queue ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING event_id, body, accepted_at";
 const DEDUP: &str =
     "INSERT INTO hand.processed (event_id, accepted_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
