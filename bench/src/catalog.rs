@@ -71,7 +71,7 @@ pub(crate) fn unit_of(key: &str) -> Unit {
     match last {
         "events_per_s" => Unit::PerSecond,
         "wal_bytes" => Unit::Bytes,
-        "rss_mib" => Unit::Mebibytes,
+        _ if last.ends_with("_mib") => Unit::Mebibytes,
         _ if last.ends_with("_ms") => Unit::Milliseconds,
         _ if last.ends_with("_us") || last.ends_with("us_per_event") => Unit::Microseconds,
         _ if last.contains("_vs_") || last.starts_with("vs_") => Unit::Ratio,
@@ -102,23 +102,93 @@ use Goal::{AtLeast, AtMost};
 pub(crate) const CATALOG: &[Metric] = &[
     metric("drain.vs_hand_one", Unit::Ratio, Some(AtLeast(8.0)), "blind drain, against by hand one by one"),
     metric("drain.vs_hand_batch", Unit::Ratio, Some(AtLeast(2.0)), "blind drain, against by hand in batches"),
-    metric("drain.vs_ceiling", Unit::Ratio, Some(AtLeast(0.6)), "blind drain, against pgbench in pipelined batches"),
-    metric("payment.vs_hand_batch", Unit::Ratio, Some(AtLeast(1.5)), "payment drain, against by hand in batches"),
-    metric("single.vs_hand_one", Unit::Ratio, Some(AtLeast(1.6)), "one delivery a transaction, against by hand"),
-    metric("latency.p50_vs_hand", Unit::Ratio, Some(AtMost(1.2)), "accepted to committed at 100/s, p50, against by hand"),
-    metric("latency.p99_vs_hand", Unit::Ratio, Some(AtMost(1.5)), "accepted to committed at 100/s, p99, against by hand"),
-    metric("intake.accepts_per_s", Unit::PerSecond, Some(AtLeast(10_000.0)), "durable accepts over HTTP, 64 connections"),
-    metric("intake.p99_ms_at_half", Unit::Milliseconds, Some(AtMost(25.0)), "answer to an event at half that rate, p99"),
-    metric("cpu_us_per_event.host", Unit::Microseconds, Some(AtMost(30.0)), "the host's processor time an event, blind drain"),
-    metric("cpu_us_per_event.postgres", Unit::Microseconds, None, "Postgres's processor time an event, blind drain"),
+    metric(
+        "drain.vs_ceiling",
+        Unit::Ratio,
+        Some(AtLeast(0.6)),
+        "blind drain, against pgbench in pipelined batches",
+    ),
+    metric(
+        "payment.vs_hand_batch",
+        Unit::Ratio,
+        Some(AtLeast(1.5)),
+        "payment drain, against by hand in batches",
+    ),
+    metric(
+        "single.vs_hand_one",
+        Unit::Ratio,
+        Some(AtLeast(1.6)),
+        "one delivery a transaction, against by hand",
+    ),
+    metric(
+        "latency.p50_vs_hand",
+        Unit::Ratio,
+        Some(AtMost(1.2)),
+        "accepted to committed at 100/s, p50, against by hand",
+    ),
+    metric(
+        "latency.p99_vs_hand",
+        Unit::Ratio,
+        Some(AtMost(1.5)),
+        "accepted to committed at 100/s, p99, against by hand",
+    ),
+    metric(
+        "intake.accepts_per_s",
+        Unit::PerSecond,
+        Some(AtLeast(10_000.0)),
+        "durable accepts over HTTP, 64 connections",
+    ),
+    metric(
+        "intake.p99_ms_at_half",
+        Unit::Milliseconds,
+        Some(AtMost(25.0)),
+        "answer to an event at half that rate, p99",
+    ),
+    metric(
+        "cpu_us_per_event.host",
+        Unit::Microseconds,
+        Some(AtMost(30.0)),
+        "the host's processor time an event, blind drain",
+    ),
+    metric(
+        "cpu_us_per_event.postgres",
+        Unit::Microseconds,
+        None,
+        "Postgres's processor time an event, blind drain",
+    ),
     metric("rss_mib", Unit::Mebibytes, Some(AtMost(100.0)), "the host's memory after the drain"),
-    metric("backlog.claim_ratio", Unit::Ratio, Some(AtMost(1.3)), "time of 20,000 events before 1,000,000 waiting ones, against 10,000"),
+    metric(
+        "backlog.claim_ratio",
+        Unit::Ratio,
+        Some(AtMost(1.3)),
+        "time of 20,000 events before 1,000,000 waiting ones, against 10,000",
+    ),
     metric("backlog.memory_ratio", Unit::Ratio, Some(AtMost(1.3)), "the host's memory there"),
-    metric("faults.retry_1pct_vs_clean", Unit::Ratio, Some(AtLeast(0.8)), "drain with 1 % retries, against clean"),
-    metric("faults.dead_1pct_vs_clean", Unit::Ratio, Some(AtLeast(0.8)), "drain with 1 % dead letters, against clean"),
-    metric("ordered.vs_unordered", Unit::Ratio, Some(AtLeast(0.7)), "drain of 10,000 ordering keys, against unordered"),
+    metric(
+        "faults.retry_1pct_vs_clean",
+        Unit::Ratio,
+        Some(AtLeast(0.8)),
+        "drain with 1 % retries, against clean",
+    ),
+    metric(
+        "faults.dead_1pct_vs_clean",
+        Unit::Ratio,
+        Some(AtLeast(0.8)),
+        "drain with 1 % dead letters, against clean",
+    ),
+    metric(
+        "ordered.vs_unordered",
+        Unit::Ratio,
+        Some(AtLeast(0.7)),
+        "drain of 10,000 ordering keys, against unordered",
+    ),
     metric("hosts.two_vs_one", Unit::Ratio, Some(AtLeast(0.9)), "two hosts on one database, against one"),
-    metric("hot_key.others_vs_without", Unit::Ratio, Some(AtLeast(0.9)), "cold keys beside a hot one, against alone"),
+    metric(
+        "hot_key.others_vs_without",
+        Unit::Ratio,
+        Some(AtLeast(0.9)),
+        "cold keys beside a hot one, against alone",
+    ),
     metric("wal_bytes_per_event", Unit::Bytes, None, "write-ahead log an event, blind drain"),
     metric("dead_tuples_per_event", Unit::Count, None, "rows that die an event, intake included"),
 ];
@@ -156,7 +226,12 @@ mod tests {
 
     #[test]
     fn the_end_of_a_key_says_its_unit() {
-        let keys = ["blind.wonce.events_per_s", "latency.hand.p50_ms", "blind.wonce.worker_us", "payment.vs_hand_one"];
+        let keys = [
+            "blind.wonce.events_per_s",
+            "latency.hand.p50_ms",
+            "blind.wonce.worker_us",
+            "payment.vs_hand_one",
+        ];
         assert_eq!(keys.map(unit_of), [Unit::PerSecond, Unit::Milliseconds, Unit::Microseconds, Unit::Ratio]);
     }
 }

@@ -94,7 +94,10 @@ impl Cluster {
 
     /// The server's clock, for people.
     pub(crate) async fn now(&self) -> anyhow::Result<String> {
-        self.server().await?.text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')").await
+        self.server()
+            .await?
+            .text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+            .await
     }
 
     /// The postmaster.

@@ -76,14 +76,16 @@ impl Database {
         if !self.holds("SELECT to_regclass('wonce.handler') IS NOT NULL").await? {
             return Ok(Vec::new());
         }
-        let rows = self.rows("SELECT login_role FROM wonce.handler WHERE login_role IS NOT NULL", &[]).await?;
+        let rows =
+            self.rows("SELECT login_role FROM wonce.handler WHERE login_role IS NOT NULL", &[]).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 }
 
 /// Connects and leaves the connection to a task that ends with the client.
 pub(crate) async fn connect(url: &str) -> anyhow::Result<Client> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.context("connect to the bench's Postgres")?;
+    let (client, connection) =
+        tokio_postgres::connect(url, NoTls).await.context("connect to the bench's Postgres")?;
     tokio::spawn(connection);
     Ok(client)
 }

@@ -20,7 +20,7 @@ use crate::workload::Workload;
 
 mod setup;
 
-pub(crate) use setup::{Batch, Order, Setup};
+pub(crate) use setup::{Batch, Order, Poll, Setup};
 
 /// Compiling a handler takes a debug build seconds.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -42,17 +42,22 @@ pub(crate) struct Host {
 
 impl Host {
     /// Starts the program on a database and waits until it takes events.
-    pub(crate) async fn start(programs: &Programs, setup: &Setup, database: &Database) -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("wonce-bench-host-").tempdir().context("make a folder")?;
+    pub(crate) async fn start(
+        programs: &Programs,
+        setup: &Setup,
+        database: &Database,
+    ) -> anyhow::Result<Self> {
+        let folder =
+            tempfile::Builder::new().prefix("wonce-bench-host-").tempdir().context("make a folder")?;
         let config = setup.write(folder.path(), programs, database)?;
         let mut command = wonce(programs);
         command.arg("run").arg("--config").arg(&config);
         command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child =
-            command.spawn().with_context(|| format!("start \"{}\"", programs.wonce.display()))?;
+        let mut child = command.spawn().with_context(|| format!("start \"{}\"", programs.wonce.display()))?;
         let log = child.stderr.take().context("read the host's log")?;
         let file = tokio::fs::File::create(folder.path().join("log")).await.context("keep the host's log")?;
-        let (http, admin) = timeout(START_LIMIT, doors(log, file)).await.context("wonce did not start in time")??;
+        let (http, admin) =
+            timeout(START_LIMIT, doors(log, file)).await.context("wonce did not start in time")??;
         let handler = setup::handler(setup.workload);
         Ok(Self { child, handler, http, admin, folder })
     }
@@ -84,7 +89,11 @@ impl Host {
     pub(crate) async fn drained(&self, database: &Database) -> anyhow::Result<()> {
         let deadline = Instant::now() + DRAIN_LIMIT;
         while database.holds("SELECT EXISTS (SELECT FROM wonce.inbox)").await? {
-            anyhow::ensure!(Instant::now() < deadline, "the host did not drain its inbox in time; {}", self.last_words());
+            anyhow::ensure!(
+                Instant::now() < deadline,
+                "the host did not drain its inbox in time; {}",
+                self.last_words()
+            );
             sleep(LOOK_EVERY).await;
         }
         Ok(())
@@ -94,7 +103,8 @@ impl Host {
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         let pid = Pid::from_raw(self.pid()?.cast_signed()).context("a process has an id")?;
         kill_process(pid, Signal::TERM).context("ask the host to stop")?;
-        let status = timeout(STOP_LIMIT, self.child.wait()).await.context("the host did not stop in time")??;
+        let status =
+            timeout(STOP_LIMIT, self.child.wait()).await.context("the host did not stop in time")??;
         anyhow::ensure!(status.success(), "the host ended with {status}; {}", self.last_words());
         Ok(())
     }
@@ -173,7 +183,10 @@ async fn doors(
         let entry: Value = serde_json::from_str(&line).unwrap_or_default();
         if entry["message"] == "wonce is running" {
             let address = |name: &str| entry[name].as_str().and_then(|text| text.parse().ok());
-            let doors = (address("http").context("the door for events")?, address("admin").context("the admin door")?);
+            let doors = (
+                address("http").context("the door for events")?,
+                address("admin").context("the admin door")?,
+            );
             tokio::spawn(async move {
                 while let Ok(Some(line)) = lines.next_line().await {
                     if file.write_all(format!("{line}\n").as_bytes()).await.is_err() {

@@ -32,7 +32,12 @@ impl Connection {
     }
 
     /// Sends one request and reads its answer.
-    pub(crate) async fn post(&mut self, path: &str, content_type: &str, body: &[u8]) -> anyhow::Result<Answer> {
+    pub(crate) async fn post(
+        &mut self,
+        path: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> anyhow::Result<Answer> {
         self.exchange(&request(path, content_type, body)).await
     }
 
@@ -62,7 +67,9 @@ pub(crate) fn request(path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
 
 /// The first answer in `received` and its length, once it is complete.
 fn parse(received: &[u8]) -> anyhow::Result<Option<(Answer, usize)>> {
-    let Some(head_end) = received.windows(4).position(|window| window == b"\r\n\r\n") else { return Ok(None) };
+    let Some(head_end) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return Ok(None);
+    };
     let head = std::str::from_utf8(&received[..head_end]).context("read an answer's head")?;
     let mut lines = head.split("\r\n");
     let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());

@@ -29,9 +29,8 @@ pub(crate) async fn backlog(
         let mut connection = Connection::open(door).await?;
         let mut from = sender * BATCH;
         while from < events {
-            let batch: Vec<Value> = (from..events.min(from + BATCH))
-                .map(|n| event(workload, &body(prefix, n, faults)))
-                .collect();
+            let batch: Vec<Value> =
+                (from..events.min(from + BATCH)).map(|n| event(workload, &body(prefix, n, faults))).collect();
             let answer = connection.post(PATH, MANY, &serde_json::to_vec(&batch)?).await?;
             accepted_all(answer.status, &answer.body, batch.len())?;
             from += CONNECTIONS * BATCH;

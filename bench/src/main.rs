@@ -92,7 +92,8 @@ async fn write(bench: &Bench, out: &Path) -> anyhow::Result<()> {
 
 /// Why this run fails: what could not be measured, and in the quick one what is too slow.
 fn complaints(bench: &Bench) -> Vec<String> {
-    let broken = bench.failures.iter().map(|(failed, why)| format!("{failed:?} could not be measured: {why}"));
+    let broken =
+        bench.failures.iter().map(|(failed, why)| format!("{failed:?} could not be measured: {why}"));
     let mut complaints: Vec<String> = broken.collect();
     if bench.size.extent == Extent::Quick {
         for (key, limit) in QUICK_LIMITS {

@@ -7,6 +7,7 @@ use crate::programs::Programs;
 use crate::record::Record;
 
 mod backlog;
+mod calibration;
 mod contest;
 mod drain;
 mod intake;
@@ -81,12 +82,9 @@ impl Measurement {
     fn extent(self) -> Extent {
         match self {
             Self::Drain | Self::Latency => Extent::Quick,
-            Self::Single
-            | Self::Payment
-            | Self::Intake
-            | Self::Faults
-            | Self::Ordered
-            | Self::TwoHosts => Extent::Usual,
+            Self::Single | Self::Payment | Self::Intake | Self::Faults | Self::Ordered | Self::TwoHosts => {
+                Extent::Usual
+            }
             Self::HotKey | Self::Backlog => Extent::Full,
         }
     }
@@ -117,6 +115,7 @@ impl Bench {
     pub(crate) async fn measure(&mut self, only: &[Measurement]) {
         for round in 1..=self.size.rounds {
             self.progress(&format!("round {round} of {}", self.size.rounds));
+            self.record.put("machine.fixed_loop_ms", calibration::fixed_loop().as_secs_f64() * 1000.0);
             for measurement in Measurement::ALL {
                 let asked = if only.is_empty() {
                     measurement.extent() <= self.size.extent

@@ -27,19 +27,28 @@ pub(crate) enum Order {
     ByGroup,
 }
 
+/// How often a host looks for work when nobody called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Poll {
+    AsItComes,
+    /// Every 20 ms, so that a drain does not begin with the wait that a resumed handler is seen with.
+    Often,
+}
+
 /// The choices of one measured host; everything else is as wonce comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) workload: Workload,
     pub(crate) batch: Batch,
     pub(crate) order: Order,
+    pub(crate) poll: Poll,
     /// Where effects go, and whether they are answered there.
     pub(crate) receiver: Option<(SocketAddr, Gate)>,
 }
 
 impl Setup {
     pub(crate) fn new(workload: Workload) -> Self {
-        Self { workload, batch: Batch::AsItComes, order: Order::None, receiver: None }
+        Self { workload, batch: Batch::AsItComes, order: Order::None, poll: Poll::Often, receiver: None }
     }
 
     /// Writes the files into a folder; the path of `wonce.toml`.
@@ -67,6 +76,10 @@ impl Setup {
             Batch::AsItComes => "",
             Batch::One => "batch = 1\n",
         };
+        let poll = match self.poll {
+            Poll::AsItComes => "",
+            Poll::Often => "[dispatch]\npoll_interval = \"20ms\"\n",
+        };
         let sink = match self.receiver {
             None => "url = \"http://127.0.0.1:9/receipts\"".to_owned(),
             Some((address, Gate::Open)) => format!("url = \"http://{address}/receipts\""),
@@ -80,7 +93,7 @@ impl Setup {
              [database]\nurl = \"{database}\"\n\
              [http]\nlisten = \"127.0.0.1:0\"\n\
              [admin]\nlisten = \"127.0.0.1:0\"\n\
-             [dispatch]\npoll_interval = \"20ms\"\n\
+             {poll}\
              [log]\nformat = \"json\"\nlevel = \"warn,wonce_host::runtime=info\"\n\
              [sinks.receipts]\nkind = \"http\"\n{sink}\n\
              [handlers.{name}]\ncomponent = {component:?}\nmanifest = \"handler.toml\"\n{batch}\
@@ -100,9 +113,9 @@ pub(super) fn handler(workload: Workload) -> &'static str {
 
 /// The same manifest, but in order by group.
 fn ordered(manifest: &str) -> Option<String> {
-    manifest.contains("[[subscription]]").then(|| {
-        manifest.replacen("[[subscription]]", "[[subscription]]\norder_by = [\"/group\"]", 1)
-    })
+    manifest
+        .contains("[[subscription]]")
+        .then(|| manifest.replacen("[[subscription]]", "[[subscription]]\norder_by = [\"/group\"]", 1))
 }
 
 #[cfg(test)]
@@ -120,7 +133,11 @@ mod tests {
     #[test]
     fn only_a_host_that_works_one_by_one_is_told_so() {
         let text = |batch| {
-            Setup { batch, ..Setup::new(Workload::Blind) }.configuration("bench-blind", Path::new("a.wasm"), "postgres://x")
+            Setup { batch, ..Setup::new(Workload::Blind) }.configuration(
+                "bench-blind",
+                Path::new("a.wasm"),
+                "postgres://x",
+            )
         };
         assert!(text(Batch::One).contains("\nbatch = 1\n"));
         assert!(!text(Batch::AsItComes).contains("batch ="));

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Bench;
 use super::drain::settle_storage;
-use crate::host::{Host, Setup, books_hold};
+use crate::host::{Host, Poll, Setup, books_hold};
 use crate::http::Connection;
 use crate::load::Template;
 use crate::stats::percentile;
@@ -26,7 +26,8 @@ const RANGE: u64 = 100_000;
 pub(crate) async fn http(bench: &mut Bench) -> anyhow::Result<()> {
     bench.progress("wonce accepts over HTTP");
     let database = bench.database().await?;
-    let host = Host::start(&bench.programs, &Setup::new(Workload::Blind), &database).await?;
+    let setup = Setup { poll: Poll::AsItComes, ..Setup::new(Workload::Blind) };
+    let host = Host::start(&bench.programs, &setup, &database).await?;
     host.pause().await?;
     settle_storage(&database).await?;
     at_full_rate(host.http, "warm", WARM_UP).await?;
@@ -37,7 +38,8 @@ pub(crate) async fn http(bench: &mut Bench) -> anyhow::Result<()> {
     let waits = at_rate(host.http, "half", per_second / 2.0, COUNTED).await?;
     let kept = database.number("SELECT count(*) FROM wonce.inbox WHERE event_id LIKE 'full-%'").await?;
     anyhow::ensure!(kept == i64::from(full), "{full} events were accepted and {kept} are kept");
-    let p99 = percentile(&waits, 0.99).ok_or_else(|| anyhow::anyhow!("nothing was answered at half the rate"))?;
+    let p99 =
+        percentile(&waits, 0.99).ok_or_else(|| anyhow::anyhow!("nothing was answered at half the rate"))?;
     bench.record.put("intake.accepts_per_s", per_second);
     bench.record.put("intake.p99_ms_at_half", p99);
     host.stop().await?;
@@ -55,7 +57,8 @@ async fn at_full_rate(door: SocketAddr, prefix: &str, time: Duration) -> anyhow:
             let mut template = Template::new(Workload::Blind, &prefix)?;
             let mut accepted = 0;
             while Instant::now() < end {
-                send(&mut connection, template.request(u64::from(sender) * RANGE + u64::from(accepted))).await?;
+                send(&mut connection, template.request(u64::from(sender) * RANGE + u64::from(accepted)))
+                    .await?;
                 accepted += 1;
             }
             anyhow::Ok(accepted)

@@ -10,7 +10,7 @@ use super::Bench;
 use super::drain::settle_storage;
 use crate::database::{Database, connect};
 use crate::hand::Hand;
-use crate::host::{Host, Setup, books_hold};
+use crate::host::{Host, Poll, Setup, books_hold};
 use crate::http::Connection;
 use crate::load::Template;
 use crate::meter::Meter;
@@ -58,8 +58,7 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
         let url = database.url().to_owned();
         async move {
             let client = connect(&url).await?;
-            let insert =
-                client.prepare("INSERT INTO hand.queue (event_id, body) VALUES ($1, $2)").await?;
+            let insert = client.prepare("INSERT INTO hand.queue (event_id, body) VALUES ($1, $2)").await?;
             let mut pace = Pace::of(sender, events);
             while let Some(n) = pace.next().await {
                 let body = body("event", n, Faults::None);
@@ -71,7 +70,7 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
     futures_util::future::try_join_all(senders).await?;
     until_none(&database, "hand.queue").await?;
     let usage = meter.stop(&database).await?;
-    bench.record.put("latency.hand.cpu_us_per_event", usage.us_per_event(events));
+    usage.put(&mut bench.record, "latency.hand", events);
     hand.stop().await?;
     let latency = read(&database, "hand.processed").await?;
     bench.cluster.drop(database).await?;
@@ -81,7 +80,8 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
 async fn by_wonce(bench: &mut Bench) -> anyhow::Result<Latency> {
     bench.progress("wonce serves 100 events a second");
     let database = bench.database().await?;
-    let host = Host::start(&bench.programs, &Setup::new(Workload::Blind), &database).await?;
+    let setup = Setup { poll: Poll::AsItComes, ..Setup::new(Workload::Blind) };
+    let host = Host::start(&bench.programs, &setup, &database).await?;
     settle_storage(&database).await?;
     let events = WARM_UP + bench.size.latency_events;
     let meter = Meter::start(&[host.pid()?], bench.cluster.pid(), &database).await?;
@@ -99,7 +99,7 @@ async fn by_wonce(bench: &mut Bench) -> anyhow::Result<Latency> {
     futures_util::future::try_join_all(senders).await?;
     until_none(&database, "wonce.inbox").await?;
     let usage = meter.stop(&database).await?;
-    bench.record.put("latency.wonce.cpu_us_per_event", usage.us_per_event(events));
+    usage.put(&mut bench.record, "latency.wonce", events);
     host.stop().await?;
     books_hold(&bench.programs, &database).await?;
     let latency = read(&database, "wonce.processed_events").await?;

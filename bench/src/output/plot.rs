@@ -34,7 +34,11 @@ const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#444}.head{font-we
 
 /// The picture of what the record holds; none when it holds nothing to draw.
 pub(crate) fn svg(record: &Record) -> Option<String> {
-    let top = BARS.iter().filter_map(|(key, _, _)| record.summary(key)).map(|summary| summary.max).reduce(f64::max)?;
+    let top = BARS
+        .iter()
+        .filter_map(|(key, _, _)| record.summary(key))
+        .map(|summary| summary.max)
+        .reduce(f64::max)?;
     let scale = LONGEST / top;
     let mut rows = String::new();
     let mut y = 8.0;
@@ -51,11 +55,23 @@ pub(crate) fn svg(record: &Record) -> Option<String> {
         let Some(summary) = record.summary(key) else { continue };
         let (length, middle) = (summary.median * scale, y + BAR / 2.0);
         let (low, high) = (LEFT + summary.min * scale, LEFT + summary.max * scale);
-        let _ = writeln!(rows, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{name}</text>", LEFT - 8.0, y + 13.0);
-        let _ = writeln!(rows, "<rect class=\"{class}\" x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR}\" rx=\"2\"/>");
-        let _ = writeln!(rows, "<line class=\"range\" x1=\"{low:.1}\" y1=\"{middle}\" x2=\"{high:.1}\" y2=\"{middle}\"/>");
+        let _ =
+            writeln!(rows, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{name}</text>", LEFT - 8.0, y + 13.0);
+        let _ = writeln!(
+            rows,
+            "<rect class=\"{class}\" x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR}\" rx=\"2\"/>"
+        );
+        let _ = writeln!(
+            rows,
+            "<line class=\"range\" x1=\"{low:.1}\" y1=\"{middle}\" x2=\"{high:.1}\" y2=\"{middle}\"/>"
+        );
         let number = Unit::PerSecond.show(summary.median);
-        let _ = writeln!(rows, "<text x=\"{:.1}\" y=\"{}\">{number}</text>", high.max(LEFT + length) + 8.0, y + 13.0);
+        let _ = writeln!(
+            rows,
+            "<text x=\"{:.1}\" y=\"{}\">{number}</text>",
+            high.max(LEFT + length) + 8.0,
+            y + 13.0
+        );
         y += ROW;
     }
     let height = y + 8.0;

@@ -20,7 +20,13 @@ pub(crate) fn table(record: &Record) -> String {
                 Goal::AtMost(bound) => format!("≤ {} {mark}", short(bound)),
             }
         });
-        let _ = writeln!(out, "{:<30} {:>12} {range:>25}  {goal:<14} {}", metric.key, show(summary.median), metric.says);
+        let _ = writeln!(
+            out,
+            "{:<30} {:>12} {range:>25}  {goal:<14} {}",
+            metric.key,
+            show(summary.median),
+            metric.says
+        );
     }
     out.push('\n');
     for key in record.keys().filter(|key| CATALOG.iter().all(|metric| metric.key != *key)) {
@@ -51,7 +57,10 @@ mod tests {
         let table = table(&record);
         let row = |key: &str| table.lines().find(|line| line.starts_with(key)).unwrap();
         let drain = row("drain.vs_hand_batch");
-        assert!(drain.contains("2.40x") && drain.contains("2.00x … 2.90x") && drain.contains("≥ 2 met"), "{drain}");
+        assert!(
+            drain.contains("2.40x") && drain.contains("2.00x … 2.90x") && drain.contains("≥ 2 met"),
+            "{drain}"
+        );
         assert!(row("latency.p50_vs_hand").contains("≤ 1.2 MISSED"));
         assert!(row("blind.wonce.events_per_s").contains("38,868"));
         assert!(!table.contains("hot_key"), "what was not measured has no row");

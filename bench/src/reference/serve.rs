@@ -24,9 +24,15 @@ pub(super) struct Crew {
 }
 
 impl Crew {
-    pub(super) async fn hire(kind: Kind, tasks: usize, workload: Workload, url: &str) -> anyhow::Result<Self> {
+    pub(super) async fn hire(
+        kind: Kind,
+        tasks: usize,
+        workload: Workload,
+        url: &str,
+    ) -> anyhow::Result<Self> {
         let open = (0..tasks).map(|_| Inbox::open(url, workload));
-        let inboxes = try_join_all(open).await?.into_iter().map(|inbox| Arc::new(Mutex::new(inbox))).collect();
+        let inboxes =
+            try_join_all(open).await?.into_iter().map(|inbox| Arc::new(Mutex::new(inbox))).collect();
         Ok(Self { kind, inboxes })
     }
 
