@@ -1,6 +1,7 @@
 //! The measurements, one file each. Every one takes what it needs from the [`Bench`] and writes its figures into
 //! the [`Record`]. One that cannot be made is said to be so and does not stop the others.
 
+use crate::catalog::unit;
 use crate::cluster::Cluster;
 use crate::database::Database;
 use crate::programs::Programs;
@@ -131,6 +132,9 @@ impl Bench {
                 if let Err(error) = Box::pin(measurement.make(self)).await {
                     self.progress(&format!("{measurement:?} could not be measured: {error:#}"));
                     self.failures.push((measurement, format!("{error:#}")));
+                }
+                for (key, value) in self.record.news() {
+                    self.progress(&format!("    {key} {}", unit(&key).show(value)));
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::database::{Database, connect};
 use crate::hand::Hand;
 use crate::host::{Host, Poll, Setup, books_hold};
 use crate::http::Connection;
-use crate::load::Template;
+use crate::load;
 use crate::meter::Meter;
 use crate::reference::Kind;
 use crate::stats::percentile;
@@ -49,7 +49,7 @@ pub(crate) async fn both(bench: &mut Bench) -> anyhow::Result<()> {
 async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
     bench.progress("hand-one serves 100 events a second");
     let database = bench.database().await?;
-    let mut hand = Hand::start(Kind::HandOne, Workload::Blind, &database).await?;
+    let mut hand = Hand::start(Kind::One, Workload::Blind, &database).await?;
     hand.serve().await?;
     settle_storage(&database).await?;
     let events = WARM_UP + bench.size.latency_events;
@@ -88,10 +88,9 @@ async fn by_wonce(bench: &mut Bench) -> anyhow::Result<Latency> {
     let door = host.http;
     let senders = (0..SENDERS).map(|sender| async move {
         let mut connection = Connection::open(door).await?;
-        let mut template = Template::new(Workload::Blind, "event")?;
         let mut pace = Pace::of(sender, events);
         while let Some(n) = pace.next().await {
-            let answer = connection.exchange(template.request(n)).await?;
+            let answer = connection.exchange(&load::single(Workload::Blind, "event", n)?).await?;
             anyhow::ensure!(answer.status == 202, "an event was answered with {}", answer.status);
         }
         anyhow::Ok(())
