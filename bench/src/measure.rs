@@ -116,7 +116,7 @@ impl Bench {
     pub(crate) async fn measure(&mut self, only: &[Measurement]) {
         for round in 1..=self.size.rounds {
             self.progress(&format!("round {round} of {}", self.size.rounds));
-            self.record.put("machine.fixed_loop_ms", calibration::fixed_loop().as_secs_f64() * 1000.0);
+            self.calibrate();
             for measurement in Measurement::ALL {
                 let asked = if only.is_empty() {
                     measurement.extent() <= self.size.extent
@@ -137,6 +137,14 @@ impl Bench {
                     self.progress(&format!("    {key} {}", unit(&key).show(value)));
                 }
             }
+        }
+    }
+
+    /// What the machine is worth at this moment.
+    fn calibrate(&mut self) {
+        self.record.put("machine.fixed_loop_ms", calibration::fixed_loop().as_secs_f64() * 1e3);
+        if let Ok(round_trip) = calibration::round_trip() {
+            self.record.put("machine.round_trip_us", round_trip.as_secs_f64() * 1e6);
         }
     }
 
