@@ -7,10 +7,10 @@ PLUGINS := $(CARGO_TARGET_DIR)/plugins
 # wasm-tools, where setup had to bring it.
 export PATH := $(PATH):$(CARGO_TARGET_DIR)/tools/bin
 
-.PHONY: help setup plugins build demo test lint soak
+.PHONY: help setup plugins build demo test lint soak bench bench-smoke bench-build
 
 help: ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
 setup: ## check for what is needed, and install it or print the command
 	@scripts/setup
@@ -37,3 +37,13 @@ lint: ## formatting, clippy and documentation, as CI checks them
 soak: plugins ## the long runs: many kills over many events
 	cargo build --workspace --all-targets
 	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo test -p wonce-tests --release -- --nocapture soak
+
+bench: bench-build ## wonce, hand-written consumers and pgbench in turn: the table, bench/report.json, bench/drain.svg
+	$(CARGO_TARGET_DIR)/release/wonce-bench $(BENCH_FLAGS)
+
+bench-smoke: bench-build ## the two figures that guard a change, in under two minutes; fails when they are bad
+	$(CARGO_TARGET_DIR)/release/wonce-bench --quick
+
+bench-build: plugins
+	@scripts/setup bench
+	cargo build --release -p wonce-host -p wonce-bench

@@ -65,13 +65,17 @@ impl Unit {
     }
 }
 
-/// The unit of a figure that is not in the catalog, from the end of its key.
-pub(crate) fn unit_of(key: &str) -> Unit {
+/// The unit of a figure: as the catalog says, else from the end of its key.
+pub(crate) fn unit(key: &str) -> Unit {
+    CATALOG.iter().find(|metric| metric.key == key).map_or_else(|| unit_of_end(key), |metric| metric.unit)
+}
+
+fn unit_of_end(key: &str) -> Unit {
     let last = key.rsplit('.').next().unwrap_or(key);
     match last {
         "events_per_s" => Unit::PerSecond,
         "wal_bytes" => Unit::Bytes,
-        "rss_mib" => Unit::Mebibytes,
+        _ if last.ends_with("_mib") => Unit::Mebibytes,
         _ if last.ends_with("_ms") => Unit::Milliseconds,
         _ if last.ends_with("_us") || last.ends_with("us_per_event") => Unit::Microseconds,
         _ if last.contains("_vs_") || last.starts_with("vs_") => Unit::Ratio,
@@ -232,6 +236,6 @@ mod tests {
             "blind.wonce.worker_us",
             "payment.vs_hand_one",
         ];
-        assert_eq!(keys.map(unit_of), [Unit::PerSecond, Unit::Milliseconds, Unit::Microseconds, Unit::Ratio]);
+        assert_eq!(keys.map(unit), [Unit::PerSecond, Unit::Milliseconds, Unit::Microseconds, Unit::Ratio]);
     }
 }

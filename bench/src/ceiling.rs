@@ -77,8 +77,8 @@ impl Ceiling {
 
 fn claim_and_dedup(events: u64) -> String {
     format!(
-        "WITH claimed AS (DELETE FROM hand.queue WHERE id IN (SELECT id FROM hand.queue ORDER BY id LIMIT {events} FOR \
-         UPDATE SKIP LOCKED) RETURNING event_id, body, accepted_at) INSERT INTO hand.processed (event_id, accepted_at) \
+        "WITH claimed AS (DELETE FROM hand.queue WHERE id = ANY (ARRAY(SELECT id FROM hand.queue ORDER BY id LIMIT {events} FOR \
+         UPDATE SKIP LOCKED)) RETURNING event_id, body, accepted_at) INSERT INTO hand.processed (event_id, accepted_at) \
          SELECT event_id, accepted_at FROM claimed ORDER BY event_id ON CONFLICT DO NOTHING;"
     )
 }

@@ -59,6 +59,11 @@ pub(crate) async fn hot(
     Ok(())
 }
 
+/// A whole request with one event.
+pub(crate) fn single(workload: Workload, prefix: &str, n: u64) -> anyhow::Result<Vec<u8>> {
+    Ok(request(PATH, ONE, &serde_json::to_vec(&event(workload, &body(prefix, n, Faults::None)))?))
+}
+
 /// A whole request with one event, in which only the event's number changes: building each anew would take the
 /// processor from the host.
 #[derive(Debug)]
@@ -70,17 +75,17 @@ pub(crate) struct Template {
 
 impl Template {
     pub(crate) fn new(workload: Workload, prefix: &str) -> anyhow::Result<Self> {
-        let sample = body(prefix, 0, Faults::None);
-        let request = request(PATH, ONE, &serde_json::to_vec(&event(workload, &sample))?);
-        let key = sample.key.as_bytes();
+        let request = single(workload, prefix, 0)?;
+        let key = body(prefix, 0, Faults::None).key.into_bytes();
         let digits = prefix.len() + 1;
-        let found = request.windows(key.len()).enumerate().filter(|(_, window)| *window == key);
+        let found = request.windows(key.len()).enumerate().filter(|(_, window)| *window == key.as_slice());
         let places: Vec<usize> = found.map(|(place, _)| place + digits).collect();
         anyhow::ensure!(places.len() == 2, "an event carries its key twice, not {} times", places.len());
         Ok(Self { request, places })
     }
 
-    /// The request for the `n`-th event. Its order is always the same one, and nobody touches it at intake.
+    /// The request for the `n`-th event. They all name the same order, so it is for a
+    /// paused handler only.
     pub(crate) fn request(&mut self, n: u64) -> &[u8] {
         let digits = format!("{n:07}");
         for place in &self.places {

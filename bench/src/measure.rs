@@ -1,12 +1,14 @@
 //! The measurements, one file each. Every one takes what it needs from the [`Bench`] and writes its figures into
 //! the [`Record`]. One that cannot be made is said to be so and does not stop the others.
 
+use crate::catalog::unit;
 use crate::cluster::Cluster;
 use crate::database::Database;
 use crate::programs::Programs;
 use crate::record::Record;
 
 mod backlog;
+mod calibration;
 mod contest;
 mod drain;
 mod intake;
@@ -114,6 +116,7 @@ impl Bench {
     pub(crate) async fn measure(&mut self, only: &[Measurement]) {
         for round in 1..=self.size.rounds {
             self.progress(&format!("round {round} of {}", self.size.rounds));
+            self.calibrate();
             for measurement in Measurement::ALL {
                 let asked = if only.is_empty() {
                     measurement.extent() <= self.size.extent
@@ -130,7 +133,18 @@ impl Bench {
                     self.progress(&format!("{measurement:?} could not be measured: {error:#}"));
                     self.failures.push((measurement, format!("{error:#}")));
                 }
+                for (key, value) in self.record.news() {
+                    self.progress(&format!("    {key} {}", unit(&key).show(value)));
+                }
             }
+        }
+    }
+
+    /// What the machine is worth at this moment.
+    fn calibrate(&mut self) {
+        self.record.put("machine.fixed_loop_ms", calibration::fixed_loop().as_secs_f64() * 1e3);
+        if let Ok(round_trip) = calibration::round_trip() {
+            self.record.put("machine.round_trip_us", round_trip.as_secs_f64() * 1e6);
         }
     }
 

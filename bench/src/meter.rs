@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::database::Database;
 use crate::procfs::cpu_of_tree;
+use crate::record::Record;
 
 /// Readings at the start.
 #[derive(Debug)]
@@ -50,11 +51,12 @@ impl Meter {
 }
 
 impl Usage {
-    /// Processor time of everyone together, in microseconds an event.
-    pub(crate) fn us_per_event(&self, events: u64) -> f64 {
+    /// Processor time of an event, in microseconds, under a contender's name.
+    pub(crate) fn put(&self, record: &mut Record, name: &str, events: u64) {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-        let events = events as f64;
-        (self.worker + self.postgres).as_secs_f64() * 1e6 / events
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / events as f64;
+        record.put(format!("{name}.worker_us"), each(self.worker));
+        record.put(format!("{name}.postgres_us"), each(self.postgres));
     }
 }
 

@@ -8,16 +8,25 @@ use crate::stats::Summary;
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     values: BTreeMap<String, Vec<f64>>,
+    /// What was put since somebody asked.
+    news: Vec<(String, f64)>,
 }
 
 impl Record {
     pub(crate) fn put(&mut self, key: impl Into<String>, value: f64) {
-        self.values.entry(key.into()).or_default().push(value);
+        let key = key.into();
+        self.news.push((key.clone(), value));
+        self.values.entry(key).or_default().push(value);
     }
 
     /// The ratio of two values of one round.
     pub(crate) fn ratio(&mut self, key: &str, value: f64, to: f64) {
         self.put(key, value / to);
+    }
+
+    /// What was put since the last time this was asked.
+    pub(crate) fn news(&mut self) -> Vec<(String, f64)> {
+        std::mem::take(&mut self.news)
     }
 
     pub(crate) fn summary(&self, key: &str) -> Option<Summary> {
@@ -46,5 +55,6 @@ mod tests {
         assert_eq!(record.rounds("a.vs_b"), [2.0, 2.0]);
         assert_eq!(record.summary("a.vs_b").map(|summary| summary.median), Some(2.0));
         assert_eq!(record.summary("nothing"), None);
+        assert_eq!((record.news().len(), record.news().len()), (2, 0));
     }
 }

@@ -26,26 +26,29 @@ use serve::Crew;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// One transaction an event, 16 tasks.
-    HandOne,
+    #[value(name = "hand-one")]
+    One,
     /// Fifty events a transaction, each with its own dedup statement, 4 tasks.
-    HandBatch,
+    #[value(name = "hand-batch")]
+    Batch,
     /// Fifty events a transaction with one dedup statement for all, 4 tasks.
-    HandBatchSet,
+    #[value(name = "hand-batch-set")]
+    BatchSet,
 }
 
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::HandOne => "hand-one",
-            Self::HandBatch => "hand-batch",
-            Self::HandBatchSet => "hand-batch-set",
+            Self::One => "hand-one",
+            Self::Batch => "hand-batch",
+            Self::BatchSet => "hand-batch-set",
         }
     }
 
     fn tasks(self) -> usize {
         match self {
-            Self::HandOne => 16,
-            Self::HandBatch | Self::HandBatchSet => 4,
+            Self::One => 16,
+            Self::Batch | Self::BatchSet => 4,
         }
     }
 }

@@ -27,19 +27,28 @@ pub(crate) enum Order {
     ByGroup,
 }
 
+/// How often a host looks for work when nobody called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Poll {
+    AsItComes,
+    /// Every 20 ms, so that a drain does not begin with the wait that a resumed handler is seen with.
+    Often,
+}
+
 /// The choices of one measured host; everything else is as wonce comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) workload: Workload,
     pub(crate) batch: Batch,
     pub(crate) order: Order,
+    pub(crate) poll: Poll,
     /// Where effects go, and whether they are answered there.
     pub(crate) receiver: Option<(SocketAddr, Gate)>,
 }
 
 impl Setup {
     pub(crate) fn new(workload: Workload) -> Self {
-        Self { workload, batch: Batch::AsItComes, order: Order::None, receiver: None }
+        Self { workload, batch: Batch::AsItComes, order: Order::None, poll: Poll::Often, receiver: None }
     }
 
     /// Writes the files into a folder; the path of `wonce.toml`.
@@ -67,6 +76,10 @@ impl Setup {
             Batch::AsItComes => "",
             Batch::One => "batch = 1\n",
         };
+        let poll = match self.poll {
+            Poll::AsItComes => "",
+            Poll::Often => "[dispatch]\npoll_interval = \"20ms\"\n",
+        };
         let sink = match self.receiver {
             None => "url = \"http://127.0.0.1:9/receipts\"".to_owned(),
             Some((address, Gate::Open)) => format!("url = \"http://{address}/receipts\""),
@@ -80,7 +93,7 @@ impl Setup {
              [database]\nurl = \"{database}\"\n\
              [http]\nlisten = \"127.0.0.1:0\"\n\
              [admin]\nlisten = \"127.0.0.1:0\"\n\
-             [dispatch]\npoll_interval = \"20ms\"\n\
+             {poll}\
              [log]\nformat = \"json\"\nlevel = \"warn,wonce_host::runtime=info\"\n\
              [sinks.receipts]\nkind = \"http\"\n{sink}\n\
              [handlers.{name}]\ncomponent = {component:?}\nmanifest = \"handler.toml\"\n{batch}\

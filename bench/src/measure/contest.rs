@@ -10,9 +10,9 @@ use crate::workload::Workload;
 
 /// Blind updates.
 pub(crate) async fn blind(bench: &mut Bench) -> anyhow::Result<()> {
-    let batch = hand(bench, Kind::HandBatch, Workload::Blind).await?;
+    let batch = hand(bench, Kind::Batch, Workload::Blind).await?;
     if bench.size.extent > Extent::Quick {
-        hand(bench, Kind::HandBatchSet, Workload::Blind).await?;
+        hand(bench, Kind::BatchSet, Workload::Blind).await?;
     }
     let wonce = by_wonce(bench, &Job::new(Setup::new(Workload::Blind))).await?;
     let record = &mut bench.record;
@@ -27,7 +27,7 @@ pub(crate) async fn blind(bench: &mut Bench) -> anyhow::Result<()> {
     if bench.size.extent == Extent::Quick {
         return Ok(());
     }
-    let one = hand(bench, Kind::HandOne, Workload::Blind).await?;
+    let one = hand(bench, Kind::One, Workload::Blind).await?;
     bench.record.ratio("drain.vs_hand_one", wonce.per_second, one.per_second);
     for ceiling in [Ceiling::One, Ceiling::OnePipelined, Ceiling::BatchPipelined] {
         let rate = by_pgbench(bench, ceiling).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn blind(bench: &mut Bench) -> anyhow::Result<()> {
 
 /// wonce with one delivery a transaction against the consumer that does the same.
 pub(crate) async fn single(bench: &mut Bench) -> anyhow::Result<()> {
-    let one = hand(bench, Kind::HandOne, Workload::Blind).await?;
+    let one = hand(bench, Kind::One, Workload::Blind).await?;
     let setup = Setup { batch: Batch::One, ..Setup::new(Workload::Blind) };
     let wonce = by_wonce(bench, &Job::new(setup)).await?;
     wonce.put(&mut bench.record, "single.wonce");
@@ -53,9 +53,9 @@ pub(crate) async fn single(bench: &mut Bench) -> anyhow::Result<()> {
 /// Payments: an answer decides, and an effect is planned. The relay's work is none of the hand-written consumer's,
 /// so it is held back in one run and free in the other.
 pub(crate) async fn payment(bench: &mut Bench) -> anyhow::Result<()> {
-    let one = hand(bench, Kind::HandOne, Workload::Payment).await?;
-    let batch = hand(bench, Kind::HandBatch, Workload::Payment).await?;
-    hand(bench, Kind::HandBatchSet, Workload::Payment).await?;
+    let one = hand(bench, Kind::One, Workload::Payment).await?;
+    let batch = hand(bench, Kind::Batch, Workload::Payment).await?;
+    hand(bench, Kind::BatchSet, Workload::Payment).await?;
     let held = Job { relay: Some(Gate::Held), ..Job::new(Setup::new(Workload::Payment)) };
     let wonce = by_wonce(bench, &held).await?;
     wonce.put(&mut bench.record, "payment.wonce");

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Bench;
 use super::drain::settle_storage;
-use crate::host::{Host, Setup, books_hold};
+use crate::host::{Host, Poll, Setup, books_hold};
 use crate::http::Connection;
 use crate::load::Template;
 use crate::stats::percentile;
@@ -26,7 +26,8 @@ const RANGE: u64 = 100_000;
 pub(crate) async fn http(bench: &mut Bench) -> anyhow::Result<()> {
     bench.progress("wonce accepts over HTTP");
     let database = bench.database().await?;
-    let host = Host::start(&bench.programs, &Setup::new(Workload::Blind), &database).await?;
+    let setup = Setup { poll: Poll::AsItComes, ..Setup::new(Workload::Blind) };
+    let host = Host::start(&bench.programs, &setup, &database).await?;
     host.pause().await?;
     settle_storage(&database).await?;
     at_full_rate(host.http, "warm", WARM_UP).await?;

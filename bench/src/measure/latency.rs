@@ -10,9 +10,9 @@ use super::Bench;
 use super::drain::settle_storage;
 use crate::database::{Database, connect};
 use crate::hand::Hand;
-use crate::host::{Host, Setup, books_hold};
+use crate::host::{Host, Poll, Setup, books_hold};
 use crate::http::Connection;
-use crate::load::Template;
+use crate::load;
 use crate::meter::Meter;
 use crate::reference::Kind;
 use crate::stats::percentile;
@@ -49,7 +49,7 @@ pub(crate) async fn both(bench: &mut Bench) -> anyhow::Result<()> {
 async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
     bench.progress("hand-one serves 100 events a second");
     let database = bench.database().await?;
-    let mut hand = Hand::start(Kind::HandOne, Workload::Blind, &database).await?;
+    let mut hand = Hand::start(Kind::One, Workload::Blind, &database).await?;
     hand.serve().await?;
     settle_storage(&database).await?;
     let events = WARM_UP + bench.size.latency_events;
@@ -70,7 +70,7 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
     futures_util::future::try_join_all(senders).await?;
     until_none(&database, "hand.queue").await?;
     let usage = meter.stop(&database).await?;
-    bench.record.put("latency.hand.cpu_us_per_event", usage.us_per_event(events));
+    usage.put(&mut bench.record, "latency.hand", events);
     hand.stop().await?;
     let latency = read(&database, "hand.processed").await?;
     bench.cluster.drop(database).await?;
@@ -80,17 +80,17 @@ async fn by_hand(bench: &mut Bench) -> anyhow::Result<Latency> {
 async fn by_wonce(bench: &mut Bench) -> anyhow::Result<Latency> {
     bench.progress("wonce serves 100 events a second");
     let database = bench.database().await?;
-    let host = Host::start(&bench.programs, &Setup::new(Workload::Blind), &database).await?;
+    let setup = Setup { poll: Poll::AsItComes, ..Setup::new(Workload::Blind) };
+    let host = Host::start(&bench.programs, &setup, &database).await?;
     settle_storage(&database).await?;
     let events = WARM_UP + bench.size.latency_events;
     let meter = Meter::start(&[host.pid()?], bench.cluster.pid(), &database).await?;
     let door = host.http;
     let senders = (0..SENDERS).map(|sender| async move {
         let mut connection = Connection::open(door).await?;
-        let mut template = Template::new(Workload::Blind, "event")?;
         let mut pace = Pace::of(sender, events);
         while let Some(n) = pace.next().await {
-            let answer = connection.exchange(template.request(n)).await?;
+            let answer = connection.exchange(&load::single(Workload::Blind, "event", n)?).await?;
             anyhow::ensure!(answer.status == 202, "an event was answered with {}", answer.status);
         }
         anyhow::Ok(())
@@ -98,7 +98,7 @@ async fn by_wonce(bench: &mut Bench) -> anyhow::Result<Latency> {
     futures_util::future::try_join_all(senders).await?;
     until_none(&database, "wonce.inbox").await?;
     let usage = meter.stop(&database).await?;
-    bench.record.put("latency.wonce.cpu_us_per_event", usage.us_per_event(events));
+    usage.put(&mut bench.record, "latency.wonce", events);
     host.stop().await?;
     books_hold(&bench.programs, &database).await?;
     let latency = read(&database, "wonce.processed_events").await?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::catalog::{CATALOG, Goal, unit_of};
+use crate::catalog::{CATALOG, Goal, unit};
 use crate::measure::{Extent, Size};
 use crate::record::Record;
 
@@ -90,7 +90,7 @@ fn figure(record: &Record, key: &str) -> Option<Figure> {
     let metric = CATALOG.iter().find(|metric| metric.key == key);
     let goal = metric.and_then(|metric| metric.goal);
     Some(Figure {
-        unit: metric.map_or_else(|| unit_of(key), |metric| metric.unit).name(),
+        unit: unit(key).name(),
         median: rounded(summary.median),
         min: rounded(summary.min),
         max: rounded(summary.max),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::catalog::{CATALOG, Goal, unit_of};
+use crate::catalog::{CATALOG, Goal, unit};
 use crate::record::Record;
 
 /// The figures with goals first, then everything that was recorded besides.
@@ -31,7 +31,7 @@ pub(crate) fn table(record: &Record) -> String {
     out.push('\n');
     for key in record.keys().filter(|key| CATALOG.iter().all(|metric| metric.key != *key)) {
         let Some(summary) = record.summary(key) else { continue };
-        let show = |value| unit_of(key).show(value);
+        let show = |value| unit(key).show(value);
         let range = format!("{} … {}", show(summary.min), show(summary.max));
         let _ = writeln!(out, "{key:<38} {:>14} {range:>28}", show(summary.median));
     }

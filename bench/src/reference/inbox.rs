@@ -9,8 +9,8 @@ use tokio_postgres::{Client, Row, Statement, Transaction};
 use crate::database::connect;
 use crate::workload::{Body, Workload};
 
-const CLAIM: &str = "DELETE FROM hand.queue WHERE id IN (
-    SELECT id FROM hand.queue ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+const CLAIM: &str = "DELETE FROM hand.queue WHERE id = ANY (ARRAY(
+    SELECT id FROM hand.queue ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING event_id, body, accepted_at";
 const DEDUP: &str =
     "INSERT INTO hand.processed (event_id, accepted_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
@@ -83,9 +83,9 @@ impl Statements {
 
     async fn payment(&self, transaction: &Transaction<'_>, event: &Claimed) -> anyhow::Result<()> {
         let paid = transaction.query_opt(&self.work, &[&event.body.id, &event.body.amount]).await?;
-        let paid: i64 = paid.with_context(|| format!("order {} is missing", event.body.id))?.try_get(0)?;
-        let receipt = json!({ "order": event.body.id, "paid": paid });
-        transaction.execute(&self.emit, &[&event.event_id, &"receipt", &Json(receipt)]).await?;
+        let total: i64 = paid.with_context(|| format!("order {} is missing", event.body.id))?.try_get(0)?;
+        let receipt = json!({ "order": event.body.id, "amount": event.body.amount, "total": total });
+        transaction.execute(&self.emit, &[&event.event_id, &"bench.receipt", &Json(receipt)]).await?;
         Ok(())
     }
 }

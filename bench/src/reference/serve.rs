@@ -81,9 +81,9 @@ async fn as_task(work: impl Future<Output = anyhow::Result<()>> + Send + 'static
 
 async fn handle(kind: Kind, inbox: &mut Inbox) -> anyhow::Result<usize> {
     match kind {
-        Kind::HandOne => one::handle(inbox).await,
-        Kind::HandBatch => batch::handle(inbox, Dedup::EachEvent).await,
-        Kind::HandBatchSet => batch::handle(inbox, Dedup::WholeBatch).await,
+        Kind::One => one::handle(inbox).await,
+        Kind::Batch => batch::handle(inbox, Dedup::EachEvent).await,
+        Kind::BatchSet => batch::handle(inbox, Dedup::WholeBatch).await,
     }
 }
 
