@@ -10,8 +10,8 @@ const CULPRIT: usize = 22;
 /// What each neighbour leaves: one row, one ledger row after one attempt.
 const NEIGHBOURS: &str = "
     select format('%s done in %s attempts, %s rows of %s',
-        (select count(*) from wonce.processed_events where outcome = 'done' and key like 'probe.%ok%'),
-        (select sum(attempts) from wonce.processed_events where outcome = 'done' and key like 'probe.%ok%'),
+        (select count(*) from wonce.processed_events where outcome = 'done' and key like '%ok%'),
+        (select sum(attempts) from wonce.processed_events where outcome = 'done' and key like '%ok%'),
         (select count(*) from lab.entry where name like 'ok%'),
         (select count(distinct name) from lab.entry where name like 'ok%'))";
 const NEIGHBOURS_DONE: &str = "30 done in 30 attempts, 30 rows of 30";

@@ -47,15 +47,18 @@ async fn locks_and_settings_of_one_event_are_gone_before_the_next_in_the_same_se
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_that_makes_its_transaction_read_only_dies_of_it_and_harms_nobody_else() {
+async fn a_guest_that_makes_its_transaction_read_only_stops_its_own_writes_and_nothing_else() {
     let world = World::running(Setup::probe()).await;
     world.sql(BACK_DOORS).await;
-    world.probe("bad", json!({"steps": [left("transaction_read_only", "on")]})).await;
+    let read_only = left("transaction_read_only", "on");
+    world.probe("silent", json!({"steps": [read_only]})).await;
+    world.probe("writes", json!({"steps": [read_only, {"sql": SAME_SESSION}]})).await;
     world.probe("good", json!({"steps": [{"sql": SAME_SESSION}]})).await;
     assert_eq!(world.outcome("probe", "good").await, "done");
-    assert_eq!(world.outcome("probe", "bad").await, "dead");
+    assert_eq!(world.outcome("probe", "silent").await, "done");
+    assert_eq!(world.outcome("probe", "writes").await, "dead");
     let death = "select format('%s %s %s', reason, class, code) from wonce.dead_letter";
-    assert_eq!(world.value::<String>(death).await, "attempts_exhausted database 25006");
+    assert_eq!(world.value::<String>(death).await, "attempts_exhausted transient sqlstate-25006");
     world.end().await;
 }
 
