@@ -8,6 +8,7 @@ mod promise {
     mod leftovers;
     mod once;
     mod payloads;
+    mod queued;
     mod replay;
     mod role;
     mod statements;
