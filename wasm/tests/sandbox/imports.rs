@@ -1,10 +1,11 @@
 //! The contract's imports, as a guest sees them.
 
+use wonce_core::fault::FaultClass;
 use wonce_core::name::{HandlerName, Key};
 use wonce_core::outcome::Outcome;
 use wonce_wasm::{Limits, LogLevel, LogOrigin};
 
-use crate::support::{NOW, answer, guest, invoke, run, sandbox};
+use crate::support::{NOW, answer, fault, guest, invoke, run, sandbox};
 
 #[tokio::test]
 async fn a_guest_gets_the_event_and_the_facts_of_its_delivery() {
@@ -79,17 +80,19 @@ async fn a_statement_that_the_guard_refuses_is_not_sent() {
 #[tokio::test]
 async fn queued_statements_reach_the_transaction_in_the_order_of_the_calls() {
     let ended = run("queue-then-sql select first, select second").await;
-    assert_eq!(answer(&ended), "[Ok(()), Ok(())] Ok(1)");
+    assert_eq!(ended.outcome, Outcome::Done);
+    assert_eq!(ended.log[0].message, "[Ok(()), Ok(())] Ok(1)");
     assert_eq!(ended.transaction.statements, ["select first", "select second", "select last"]);
     assert_eq!(ended.usage.statements, 3);
 }
 
 #[tokio::test]
-async fn a_queued_failure_is_told_at_the_next_statement_that_is_waited_for() {
+async fn a_queued_failure_is_told_at_the_next_statement_that_is_waited_for_and_fails_the_event() {
     let ended = run("queue-then-sql select fail_23505, select never").await;
-    let (queued, waited) = answer(&ended).split_at("[Ok(()), Ok(())] ".len());
-    assert_eq!(queued, "[Ok(()), Ok(())] ");
-    assert!(waited.contains("23505"), "{waited}");
+    let told = &ended.log[0].message;
+    assert!(told.starts_with("[Ok(()), Ok(())] Err(") && told.contains("23505"), "{told}");
+    let fault = fault(&ended);
+    assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Database, "23505"));
     assert_eq!(ended.transaction.statements, ["select fail_23505"]);
 }
 

@@ -28,7 +28,9 @@ pub fn run(command: &str, argument: &str, event: &Event, delivery: &Delivery) ->
         "queue" => answer(format!("{:?}", sql::queue(argument, &[]))),
         "queue-then-sql" => {
             let queued: Vec<_> = argument.split(", ").map(|statement| sql::queue(statement, &[])).collect();
-            answer(format!("{queued:?} {:?}", sql::execute("select last", &[])))
+            let waited = sql::execute("select last", &[]);
+            log::write(log::Level::Info, &format!("{queued:?} {waited:?}"), &[]);
+            Ok(Outcome::Done)
         }
         "queue-until-refused" => answer(queue_until_refused()),
         "queue-flood" => loop {
