@@ -23,8 +23,13 @@ pub trait Transaction: Send + 'static {
         limits: ResultLimits,
     ) -> Result<RowSet, SqlError>;
 
-    /// Takes one statement whose answer nobody waits for. It runs before any statement that comes
-    /// after it, and its error is theirs, or the settlement's.
+    /// Takes one statement whose answer nobody waits for. Queued statements run in the order of the
+    /// calls and before any that is executed or queried after them.
+    ///
+    /// # Errors
+    /// Only what is known without running it, such as a parameter that does not fit. What Postgres
+    /// says when it runs is the error of the next call that is waited for, and shows in
+    /// [`aborted_by`](Self::aborted_by) then, or it is the settlement's.
     async fn queue(&mut self, statement: &str, params: Vec<Value>) -> Result<(), SqlError>;
 
     /// Appends one effect to the outbox.

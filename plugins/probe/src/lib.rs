@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `{"sql": S, "params": [V…]}` | `sql.execute` |
 //! | `{"query": S, "params": [V…], "emit_rows": true}` | `sql.query`; with `emit_rows` the answer leaves as an effect `probe.rows`: `{"columns": [[name, type]…], "rows": [[V…]…]}` |
-//! | `{"queue": S, "params": [V…]}` | `sql.queue` |
+//! | `{"queue": S, "params": [V…]}` | `sql.queue`; a failure may come out at a later statement, or when the guest has ended |
 //! | … `"expect_error": true \| "42501"` | goes on if the statement fails (that way); `permanent` `probe-unexpected` if not. A word names the other errors: `aborted`, `parameter`, `denied`, `limit`, `connection-lost` |
 //! | … `"ignore_error": true` | goes on either way |
 //! | … none of both | a failed statement ends the call by `?`, as in any handler |

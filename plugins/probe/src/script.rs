@@ -52,7 +52,7 @@ pub(crate) enum Step {
     Act(Action),
 }
 
-/// A statement names its text by `sql` or `query` and has options beside it, every other step is one member.
+/// A statement names its text by `sql`, `query` or `queue` and has options beside it, every other step is one member.
 impl<'de> Deserialize<'de> for Step {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let step = Json::deserialize(deserializer)?;
@@ -175,12 +175,19 @@ mod tests {
 
     #[test]
     fn steps_of_each_form_are_read() {
-        let text = r#"{"steps": [{"sql": "select 1"}, {"query": "select 1", "emit_rows": true}, {"emit": {}},
-            {"loop": true}, {"exit": 0}], "end": {"retry": {"after_ms": 5}}}"#;
+        let text = r#"{"steps": [{"sql": "select 1"}, {"query": "select 1", "emit_rows": true},
+            {"queue": "select 1"}, {"emit": {}}, {"loop": true}, {"exit": 0}], "end": {"retry": {"after_ms": 5}}}"#;
         let script: Script = serde_json::from_str(text).unwrap();
         assert!(matches!(
             script.steps.as_slice(),
-            [Step::Execute(_), Step::Query(_), Step::Act(Action::Emit(_)), Step::Act(Action::Loop(true)), _]
+            [
+                Step::Execute(_),
+                Step::Query(_),
+                Step::Queue(_),
+                Step::Act(Action::Emit(_)),
+                Step::Act(Action::Loop(true)),
+                _
+            ]
         ));
         assert!(matches!(script.end, Ending::Retry(problem) if problem.after_ms == Some(5)));
     }

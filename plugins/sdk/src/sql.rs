@@ -60,7 +60,8 @@ pub fn execute(statement: &str, params: &[&dyn ToSql]) -> Result<u64, Error> {
 /// committed either way. Use [`execute`] where the count of affected rows decides something.
 ///
 /// # Errors
-/// Only when the statement cannot be prepared or the parameters do not fit it; see [`Error`].
+/// Only when the statement is denied, cannot be prepared, is one too many for the host's limits, or when the
+/// parameters do not fit it; see [`Error`].
 pub fn queue(statement: &str, params: &[&dyn ToSql]) -> Result<(), Error> {
     host::queue(statement, &values(params)?)
 }

@@ -1,9 +1,11 @@
 //! The contract's imports, as a guest sees them.
 
+use wonce_core::fault::FaultClass;
 use wonce_core::name::{HandlerName, Key};
+use wonce_core::outcome::Outcome;
 use wonce_wasm::{Limits, LogLevel, LogOrigin};
 
-use crate::support::{NOW, answer, guest, invoke, run, sandbox};
+use crate::support::{NOW, answer, fault, guest, invoke, run, sandbox};
 
 #[tokio::test]
 async fn a_guest_gets_the_event_and_the_facts_of_its_delivery() {
@@ -73,6 +75,39 @@ async fn a_statement_that_the_guard_refuses_is_not_sent() {
     let ended = run("sql commit").await;
     assert!(answer(&ended).contains("Denied"), "{}", answer(&ended));
     assert!(ended.transaction.statements.is_empty());
+}
+
+#[tokio::test]
+async fn queued_statements_reach_the_transaction_in_the_order_of_the_calls() {
+    let ended = run("queue-then-sql select first, select second").await;
+    assert_eq!(ended.outcome, Outcome::Done);
+    assert_eq!(ended.log[0].message, "[Ok(()), Ok(())] Ok(1)");
+    assert_eq!(ended.transaction.statements, ["select first", "select second", "select last"]);
+    assert_eq!(ended.usage.statements, 3);
+}
+
+#[tokio::test]
+async fn a_queued_failure_is_told_at_the_next_statement_that_is_waited_for_and_fails_the_event() {
+    let ended = run("queue-then-sql select fail_23505, select never").await;
+    let told = &ended.log[0].message;
+    assert!(told.starts_with("[Ok(()), Ok(())] Err(") && told.contains("23505"), "{told}");
+    let fault = fault(&ended);
+    assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Database, "23505"));
+    assert_eq!(ended.transaction.statements, ["select fail_23505"]);
+}
+
+#[tokio::test]
+async fn a_statement_that_the_guard_refuses_is_not_queued() {
+    let ended = run("queue commit").await;
+    assert!(answer(&ended).contains("Denied"), "{}", answer(&ended));
+    assert!(ended.transaction.statements.is_empty() && ended.transaction.queued.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_still_queued_at_the_end_goes_back_with_the_transaction() {
+    let ended = run("queue-then-done select later").await;
+    assert_eq!(ended.outcome, Outcome::Done);
+    assert_eq!(ended.transaction.queued, ["select later"]);
 }
 
 #[tokio::test]

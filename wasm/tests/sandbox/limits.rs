@@ -79,6 +79,18 @@ async fn a_statement_over_the_limit_is_refused_and_a_flood_ends_the_call() {
 }
 
 #[tokio::test]
+async fn queued_statements_count_against_the_limit_and_a_flood_of_them_ends_the_call() {
+    let limits = Limits { statements: 3, ..Limits::default() };
+    let ended = run_with("queue-until-refused", limits.clone()).await;
+    assert_eq!(answer(&ended), "3 Error::LimitExceeded(Limit::Statements)");
+    let ended = run_with("queue-flood", limits).await;
+    assert_budget(&ended, "statements", "limits.statements");
+    assert_eq!((ended.transaction.queued.len(), ended.usage.statements), (3, 7));
+    let ended = run_with("queue select 1", Limits { statement_bytes: 4, ..Limits::default() }).await;
+    assert!(answer(&ended).contains("StatementBytes"), "{}", answer(&ended));
+}
+
+#[tokio::test]
 async fn a_long_statement_is_refused_before_it_is_sent() {
     let limits = Limits { statement_bytes: 4, ..Limits::default() };
     let ended = run_with("sql select 1", limits).await;

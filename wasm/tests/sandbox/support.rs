@@ -110,16 +110,25 @@ pub(crate) fn call(script: &str, key: &str) -> Call {
 }
 
 /// A transaction in memory. `select fail_<sqlstate>` aborts it, `select lost` loses the
-/// connection, `select hang` never ends, `select many` has too many rows.
+/// connection, `select hang` never ends, `select many` has too many rows. What is queued runs before
+/// the next statement that is waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Fake {
     pub(crate) statements: Vec<String>,
+    pub(crate) queued: Vec<String>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) aborted: Option<DbError>,
 }
 
 impl Fake {
     async fn run(&mut self, statement: &str) -> Result<(), SqlError> {
+        for queued in std::mem::take(&mut self.queued) {
+            self.run_one(&queued).await?;
+        }
+        self.run_one(statement).await
+    }
+
+    async fn run_one(&mut self, statement: &str) -> Result<(), SqlError> {
         self.statements.push(statement.to_owned());
         let word = statement.strip_prefix("select ").unwrap_or(statement);
         if let Some(sqlstate) = word.strip_prefix("fail_") {
@@ -158,7 +167,8 @@ impl Transaction for Fake {
     }
 
     async fn queue(&mut self, statement: &str, _: Vec<Value>) -> Result<(), SqlError> {
-        self.run(statement).await
+        self.queued.push(statement.to_owned());
+        Ok(())
     }
 
     async fn emit(&mut self, effect: Effect) -> Result<(), SqlError> {

@@ -25,6 +25,21 @@ pub fn run(command: &str, argument: &str, event: &Event, delivery: &Delivery) ->
         "random" => answer(random()),
         "clock" => answer(clock()),
         "sql" => answer(format!("{:?}", sql::execute(argument, &[]))),
+        "queue" => answer(format!("{:?}", sql::queue(argument, &[]))),
+        "queue-then-sql" => {
+            let queued: Vec<_> = argument.split(", ").map(|statement| sql::queue(statement, &[])).collect();
+            let waited = sql::execute("select last", &[]);
+            log::write(log::Level::Info, &format!("{queued:?} {waited:?}"), &[]);
+            Ok(Outcome::Done)
+        }
+        "queue-until-refused" => answer(queue_until_refused()),
+        "queue-flood" => loop {
+            let _ = sql::queue("select 1", &[]);
+        },
+        "queue-then-done" => {
+            let _ = sql::queue(argument, &[]);
+            Ok(Outcome::Done)
+        }
         "sql-until-refused" => answer(sql_until_refused()),
         "sql-then-done" => {
             let _ = sql::execute(argument, &[]);
@@ -94,6 +109,16 @@ fn sql_until_refused() -> String {
     loop {
         match sql::execute("select 1", &[]) {
             Ok(_) => count += 1,
+            Err(error) => return format!("{count} {error:?}"),
+        }
+    }
+}
+
+fn queue_until_refused() -> String {
+    let mut count = 0;
+    loop {
+        match sql::queue("select 1", &[]) {
+            Ok(()) => count += 1,
             Err(error) => return format!("{count} {error:?}"),
         }
     }
