@@ -81,7 +81,11 @@ pub fn main(cli: Cli) -> ExitCode {
         Ok(runtime) => runtime,
         Err(e) => return failed(&format!("cannot start: {e}; check the limits on threads and open files")),
     };
-    match runtime.block_on(cli.verb.run()) {
+    let found = runtime.block_on(cli.verb.run());
+    // What may still run on a thread of its own (a compilation, a look-up of a name) has nobody
+    // left who would read its result, and would hold up the end for seconds.
+    runtime.shutdown_background();
+    match found {
         Ok(Finding::Fine) => ExitCode::SUCCESS,
         Ok(Finding::Differs) => ExitCode::from(DIFFERS),
         Err(error) => failed(&error.to_string()),

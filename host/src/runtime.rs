@@ -23,6 +23,7 @@ use crate::pipeline::submitted::SubmittedMover;
 use crate::pipeline::upkeep::Upkeep;
 use crate::pipeline::wake::Wake;
 use crate::service::Services;
+use crate::sink::Sinks;
 use crate::store::Store;
 use crate::store::deploy::OnOtherVersion;
 use crate::store::lease::LeasePool;
@@ -35,9 +36,11 @@ mod doors;
 mod handlers;
 mod settings;
 mod signal;
+mod started;
 
 use boot::Boot;
 use database::Database;
+use started::Started;
 
 /// How long services that only tidy up may take to stop.
 const TIDY_STOP: Duration = Duration::from_secs(5);
@@ -73,13 +76,31 @@ pub struct Host {
     drain: Duration,
 }
 
-/// Runs a host until a signal says stop.
+/// Runs a host until a signal says stop, which may be before it has started: a start can wait for
+/// long for a database or for another host's lock.
 ///
 /// # Errors
 /// When it cannot start, or a service ended early.
 pub async fn run(config: Config, options: RunOptions, metrics: MetricsHandle) -> anyhow::Result<()> {
-    let stopping = signal::next()?;
-    let host = Host::start(&config, options, metrics).await?;
+    let mut stopping = std::pin::pin!(signal::next()?);
+    let mut started = Started::default();
+    let host = tokio::select! {
+        host = Host::start_into(&mut started, &config, options, metrics) => host,
+        name = &mut stopping => {
+            tracing::info!(signal = name, "stopping before the start was over; a second signal ends it at once");
+            return unless_signalled(started.give_back()).await;
+        }
+    };
+    match host {
+        Ok(host) => run_until(stopping, host).await,
+        Err(error) => {
+            unless_signalled(started.give_back()).await?;
+            Err(error)
+        }
+    }
+}
+
+async fn run_until(stopping: impl Future<Output = &'static str>, host: Host) -> anyhow::Result<()> {
     let early_end = host.early_end.clone();
     tokio::select! {
         name = stopping => tracing::info!(signal = name, drain_ms = host.drain.as_millis(),
@@ -87,15 +108,20 @@ pub async fn run(config: Config, options: RunOptions, metrics: MetricsHandle) ->
         () = early_end.cancelled() => {}
     }
     let failed = early_end.is_cancelled();
+    unless_signalled(host.stop()).await?;
+    anyhow::ensure!(!failed, "a service ended early; see the log");
+    Ok(())
+}
+
+/// Waits for an orderly end, which the next signal cuts short.
+async fn unless_signalled(ending: impl Future<Output = ()>) -> anyhow::Result<()> {
     tokio::select! {
-        () = host.stop() => {}
+        () = ending => Ok(()),
         name = signal::next()? => {
             tracing::warn!(signal = name, "ended at once; what was running is pending again");
             anyhow::bail!("ended by a second {name}");
         }
     }
-    anyhow::ensure!(!failed, "a service ended early; see the log");
-    Ok(())
 }
 
 impl Host {
@@ -104,9 +130,25 @@ impl Host {
     /// # Errors
     /// When the database, the sandbox, a handler, a sink or a listener is not to be had.
     pub async fn start(config: &Config, options: RunOptions, metrics: MetricsHandle) -> anyhow::Result<Self> {
-        let mut database = Database::open(config).await?;
+        let mut started = Started::default();
+        let host = Self::start_into(&mut started, config, options, metrics).await;
+        if host.is_err() {
+            started.give_back().await;
+        }
+        host
+    }
+
+    /// The same, with what was started so far left in `started` when it fails or is dropped.
+    async fn start_into(
+        started: &mut Started,
+        config: &Config,
+        options: RunOptions,
+        metrics: MetricsHandle,
+    ) -> anyhow::Result<Self> {
+        let database = Database::open(config, started).await?;
         let store = database.store.clone();
         let boot = Boot::begin(&store, config).await?;
+        started.boot = Some(boot.id);
         let sandbox = Sandbox::new(SandboxSettings {
             slots: config.dispatch.invocations,
             cache_dir: Some(config.data_dir.join("compiled")),
@@ -114,6 +156,8 @@ impl Host {
         })?;
         let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
         let doors = doors::bind(config).await?;
+        let sinks = settings::sinks(config).context("set up the sinks")?;
+        // Nothing fails or waits from here on: the services find the host complete.
         let permits = config.dispatch.invocations as usize;
         let shared = Arc::new(Shared {
             store: store.clone(),
@@ -143,10 +187,10 @@ impl Host {
             drain: config.dispatch.drain,
             early_end,
         };
-        if let Some(embedded) = database.take_embedded() {
+        if let Some(embedded) = started.embedded.take() {
             host.database.spawn("database", |stop| database::watch(embedded, stop));
         }
-        host.serve(config, shared, deployed, doors, metrics)?;
+        host.serve(config, shared, deployed, doors, sinks, metrics);
         tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
                        "wonce is running");
         Ok(host)
@@ -159,8 +203,9 @@ impl Host {
         shared: Arc<Shared>,
         deployed: handlers::DeployedHandlers,
         doors: doors::Doors,
+        sinks: Sinks,
         metrics: MetricsHandle,
-    ) -> anyhow::Result<()> {
+    ) {
         let store = shared.store.clone();
         let routes = Routes::new(deployed.routes);
         let (intake, committers) =
@@ -175,7 +220,6 @@ impl Host {
             max_event_bytes: settings::bytes(config.http.max_event_bytes),
         };
         self.flow.spawn("submitted", |stop| mover.run(stop));
-        let sinks = settings::sinks(config).context("set up the sinks")?;
         let relay =
             Relay::new(store.clone(), sinks, settings::relay(config, self.boot), Arc::clone(&shared.relay));
         self.flow.spawn("relay", |stop| relay.run(stop));
@@ -203,7 +247,6 @@ impl Host {
         let rendered = metrics.clone();
         self.tidy.spawn("metrics", |stop| rendered.run_upkeep(stop));
         doors.serve(&mut self.doors, config, intake, &shared, metrics);
-        Ok(())
     }
 
     /// Fires when a service ended before it was told to.
@@ -220,12 +263,7 @@ impl Host {
         self.dispatch.stop(self.drain + TIDY_STOP).await;
         self.flow.stop(FLOW_STOP).await;
         self.tidy.stop(TIDY_STOP).await;
-        if let Err(error) = self.store.record_clean_stop(self.boot).await {
-            tracing::warn!(
-                error = error.explained(),
-                "the clean stop could not be recorded; the next start begins on probation"
-            );
-        }
+        started::record_clean_stop(&self.store, self.boot).await;
         self.store.close();
         self.database.stop(DATABASE_STOP).await;
         tracing::info!("wonce has stopped");

@@ -9,7 +9,6 @@ use wonce_core::fault::{Fault, FaultClass};
 use wonce_core::name::HandlerName;
 use wonce_core::outcome::Outcome;
 use wonce_core::sql::DbError;
-use wonce_core::sqlstate;
 
 use crate::bindings::wonce::handler::types;
 use crate::limits::Limits;
@@ -51,37 +50,22 @@ pub(crate) fn judge(ending: Ending, evidence: &Evidence) -> Outcome {
     }
     match ending {
         Ending::Elapsed => failed(budget::deadline(evidence)),
-        Ending::Returned(Ok(outcome)) => match &evidence.aborted_by {
-            Some(error) => failed(database_fault(error)),
-            None => guest::success(outcome),
-        },
-        Ending::Returned(Err(failure)) => overruled(evidence).unwrap_or_else(|| guest::failure(failure)),
+        Ending::Returned(Ok(outcome)) => weighed(guest::success(outcome), evidence),
+        Ending::Returned(Err(failure)) => weighed(guest::failure(failure), evidence),
         Ending::Broken(stage, error) => match stop_of(&error) {
             Some(stop) => failed(stop_fault(stop, evidence)),
             None if trap::is_interrupt(&error) => failed(budget::deadline(evidence)),
-            None => overruled(evidence).unwrap_or_else(|| failed(trap::fault(stage, &error, evidence))),
+            None => weighed(failed(trap::fault(stage, &error, evidence)), evidence),
         },
     }
 }
 
-/// A guest that failed because the database did: contention and a host in trouble are
-/// nobody's fault, whatever the guest made of them.
-fn overruled(evidence: &Evidence) -> Option<Outcome> {
-    let error = evidence.aborted_by.as_ref()?;
-    match sqlstate::class_of(&error.sqlstate) {
-        FaultClass::Contention | FaultClass::Host => Some(failed(database_fault(error))),
-        FaultClass::Transient
-        | FaultClass::InvalidPayload
-        | FaultClass::Permanent
-        | FaultClass::Database
-        | FaultClass::Trap
-        | FaultClass::Budget
-        | FaultClass::CrashSuspect => None,
+/// The database's word on what the guest came to, if it aborted the transaction.
+fn weighed(outcome: Outcome, evidence: &Evidence) -> Outcome {
+    match &evidence.aborted_by {
+        Some(error) => outcome.aborted_by(error),
+        None => outcome,
     }
-}
-
-fn database_fault(error: &DbError) -> Fault {
-    Fault::new(sqlstate::class_of(&error.sqlstate), &error.sqlstate, &error.message)
 }
 
 fn stop_of(error: &wasmtime::Error) -> Option<&Stop> {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 use wonce_embedded::Embedded;
 
+use super::started::Started;
 use crate::config::{Config, Server};
 use crate::store::{DatabaseUrl, Store};
 
@@ -19,38 +20,40 @@ pub(super) struct Database {
     pub(super) store: Store,
     /// Where invocations connect.
     pub(super) invocation_url: DatabaseUrl,
-    embedded: Option<Embedded>,
 }
 
 impl Database {
-    /// Starts or reaches it and brings its schema up to date.
-    pub(super) async fn open(config: &Config) -> anyhow::Result<Self> {
-        let (url, direct_url, embedded) = match &config.database.server {
+    /// Starts or reaches it and brings its schema up to date. A private cluster is left in
+    /// `started`, for the service that will watch over it.
+    pub(super) async fn open(config: &Config, started: &mut Started) -> anyhow::Result<Self> {
+        let (url, direct_url) = match &config.database.server {
             Server::External { url, direct_url } => {
                 let direct = direct_url.as_ref().unwrap_or(url);
-                (url.expose().to_owned(), direct.expose().to_owned(), None)
+                (url.expose().to_owned(), direct.expose().to_owned())
             }
             Server::Embedded(settings) => {
                 let embedded = start_embedded(config, settings).await?;
                 let url = embedded.url(wonce_embedded::DATABASE);
-                (url.clone(), url, Some(embedded))
+                started.embedded = Some(embedded);
+                (url.clone(), url)
             }
         };
         let invocation_url: DatabaseUrl = direct_url.parse()?;
         let connections = config.database.max_connections as usize;
         let store = Store::connect(&url.parse()?, connections).await.map_err(explained)?;
+        started.store = Some(store.clone());
         let applied = store.migrate().await.map_err(explained)?;
         if applied > 0 {
             tracing::info!(migrations = applied, "brought the database up to date");
         }
-        let database = Self { store, invocation_url, embedded };
-        database.close_doors().await?;
+        let database = Self { store, invocation_url };
+        database.close_doors(started.embedded.as_ref()).await?;
         Ok(database)
     }
 
     /// In its own cluster wonce revokes what every role may do; elsewhere it says what is open.
-    async fn close_doors(&self) -> anyhow::Result<()> {
-        if self.embedded.as_ref().is_some_and(Embedded::owns_server) {
+    async fn close_doors(&self, embedded: Option<&Embedded>) -> anyhow::Result<()> {
+        if embedded.is_some_and(Embedded::owns_server) {
             self.store.harden().await.map_err(explained)?;
         }
         let open = self.store.open_doors().await.map_err(explained)?;
@@ -61,11 +64,6 @@ impl Database {
             );
         }
         Ok(())
-    }
-
-    /// Takes the private cluster out, for the service that watches over it.
-    pub(super) fn take_embedded(&mut self) -> Option<Embedded> {
-        self.embedded.take()
     }
 }
 
@@ -89,6 +87,11 @@ pub(super) async fn watch(mut embedded: Embedded, stop: CancellationToken) {
             }
         }
     }
+    shut_down(embedded).await;
+}
+
+/// Stops a private cluster.
+pub(super) async fn shut_down(embedded: Embedded) {
     if let Err(error) = embedded.stop().await {
         tracing::warn!(error = %error, "the private database did not stop in order; its data is safe");
     }

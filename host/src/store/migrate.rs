@@ -33,7 +33,7 @@ const MIGRATIONS: &[Migration] = migrations![
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.
-const MIGRATION_LOCK: i64 = 0x0077_6f6e_6365;
+pub const MIGRATION_LOCK: i64 = 0x0077_6f6e_6365;
 
 struct Migration {
     number: i32,

@@ -1,11 +1,13 @@
 //! What a start does to a shared database, and what it refuses.
 
 use serde_json::json;
-use wonce_tests::child::database::Database;
+use tokio::net::TcpListener;
+use wonce_host::store::migrate::MIGRATION_LOCK;
+use wonce_tests::child::database::{Database, until_one_waits_for_a_lock};
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
-use wonce_tests::child::wait::until;
+use wonce_tests::child::wait::{bounded, until};
 use wonce_tests::child::{FAILED, Host};
 
 const HOSTS: usize = 4;
@@ -70,5 +72,58 @@ async fn another_version_of_a_handler_that_a_live_host_runs_needs_the_flag_repla
     assert_eq!(database.number(replaced).await, 1);
     replacing.stop().await;
     live.stop().await;
+    database.close().await;
+}
+
+/// Tells a host that is still starting to stop, and gives what it wrote.
+async fn stops_in_order(mut starting: Host) -> String {
+    starting.ask_to_stop();
+    let (status, log) = starting.last_words().await;
+    assert!(status.success(), "{status}:\n{log}");
+    assert!(log.contains("stopping before the start was over"), "{log}");
+    log
+}
+
+#[tokio::test]
+async fn a_host_that_waits_for_the_migration_lock_ends_when_it_is_told_to() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let other = database.client().await;
+    let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})");
+    other.batch_execute(&lock).await.expect("nobody else has it");
+    let setup = Setup::new(&database, receiver.address);
+    let host = Host::launch(&setup, None);
+    until_one_waits_for_a_lock(&database).await;
+    stops_in_order(host).await;
+    other.batch_execute("COMMIT").await.expect("it was held all the time");
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_host_that_waits_for_a_database_that_never_answers_ends_when_it_is_told_to() {
+    let (mut database, receiver) = (Database::new().await, Receiver::start().await);
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let address = silent.local_addr().expect("a bound address");
+    let url = std::mem::replace(&mut database.url, format!("postgres://nobody@{address}/nothing"));
+    let setup = Setup::new(&database, receiver.address);
+    let host = Host::launch(&setup, None);
+    let (_held, _) = bounded("the host calls", silent.accept()).await.expect("a connection");
+    stops_in_order(host).await;
+    database.url = url;
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_start_that_is_broken_off_leaves_a_clean_end_behind() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let setup = Setup::new(&database, receiver.address);
+    Host::start(&setup).await.0.stop().await;
+    let other = database.client().await;
+    other.batch_execute("BEGIN; LOCK TABLE wonce.handler").await.expect("nobody else is there");
+    let host = Host::launch(&setup, None);
+    until_one_waits_for_a_lock(&database).await;
+    assert_eq!(database.number("SELECT count(*) FROM wonce.host WHERE stopped_at IS NULL").await, 1);
+    stops_in_order(host).await;
+    assert_eq!(database.number("SELECT count(*) FROM wonce.host WHERE stopped_at IS NULL").await, 0);
+    other.batch_execute("COMMIT").await.expect("it was held all the time");
     database.close().await;
 }

@@ -86,6 +86,16 @@ async fn done_after_a_failed_statement_is_never_committed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_sql_error_that_is_passed_on_keeps_its_class_and_the_guests_words() {
+    let steps = json!([{"sql": ENTRY}, {"sql": "insert into lab.nowhere values (1)"}]);
+    let (world, death) = death(Setup::probe(), steps).await;
+    assert_eq!(death, "attempts_exhausted database 42P01 3");
+    let message: String = world.value(MESSAGE).await;
+    assert!(message.starts_with("PostgreSQL refused the statement:"), "{message}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn done_after_a_unique_violation_is_retried_until_it_is_true() {
     let world = World::running(Setup::probe()).await;
     world.sql("insert into lab.once values ('taken')").await;
