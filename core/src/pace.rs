@@ -54,7 +54,7 @@ impl Pace {
     }
 
     /// The limit of a claim that is about to be made.
-    pub fn next(&mut self) -> BatchLimit {
+    pub fn next_limit(&mut self) -> BatchLimit {
         if self.apart > 0 {
             self.apart -= 1;
             return BatchLimit::ONE;
@@ -102,7 +102,7 @@ mod tests {
         let mut pace = Pace::new(BatchLimit::new(32));
         let mut limits = Vec::new();
         for _ in 0..7 {
-            let limit = pace.next();
+            let limit = pace.next_limit();
             limits.push(limit.get());
             pace.went_well(usize::from(limit.get()));
         }
@@ -114,9 +114,9 @@ mod tests {
         let mut pace = grown();
         pace.undone(0);
         pace.went_well(1);
-        assert_eq!(pace.next(), BatchLimit::new(2));
+        assert_eq!(pace.next_limit(), BatchLimit::new(2));
         pace.went_well(1);
-        assert_eq!(pace.next(), BatchLimit::new(2));
+        assert_eq!(pace.next_limit(), BatchLimit::new(2));
     }
 
     #[test]
@@ -124,10 +124,10 @@ mod tests {
         let mut pace = grown();
         pace.undone(3);
         for _ in 0..3 {
-            assert_eq!(pace.next(), BatchLimit::ONE);
+            assert_eq!(pace.next_limit(), BatchLimit::ONE);
             pace.went_well(1);
         }
-        assert!(pace.next() > BatchLimit::ONE);
+        assert!(pace.next_limit() > BatchLimit::ONE);
     }
 
     #[test]
@@ -136,11 +136,11 @@ mod tests {
         for run in 0..200 {
             pace.ran(if run % 10 == 0 { SLOW_RUN * 2 } else { Duration::ZERO });
         }
-        assert_eq!(pace.next(), BatchLimit::ONE);
+        assert_eq!(pace.next_limit(), BatchLimit::ONE);
         for _ in 0..200 {
             pace.ran(Duration::ZERO);
         }
-        assert_eq!(pace.next(), BatchLimit::new(32));
+        assert_eq!(pace.next_limit(), BatchLimit::new(32));
     }
 
     #[test]
@@ -149,6 +149,6 @@ mod tests {
         for run in 0..500 {
             pace.ran(if run % 100 == 0 { SLOW_RUN * 2 } else { Duration::ZERO });
         }
-        assert_eq!(pace.next(), BatchLimit::new(32));
+        assert_eq!(pace.next_limit(), BatchLimit::new(32));
     }
 }

@@ -79,12 +79,13 @@ impl<'a> Batch<'a> {
     pub(super) fn new(shared: &'a Shared, handler: &'a Handler, claimed: Claimed) -> Self {
         let items = claimed.deliveries.into_iter().map(|delivery| Item { delivery, stand: Stand::Open });
         let (items, transaction) = (items.collect(), Some(claimed.transaction));
-        Self { shared, handler, started: Instant::now(), items, transaction, host_fault: None }
+        let mut batch = Self { shared, handler, started: Instant::now(), items, transaction, host_fault: None };
+        batch.decide_without_running();
+        batch
     }
 
     /// Runs what there is to run.
     pub(super) async fn run(&mut self) -> Result<(), Broken> {
-        self.decide_without_running();
         let mut undone = 0;
         loop {
             if undone == MAX_UNDONE {
@@ -189,7 +190,8 @@ impl<'a> Batch<'a> {
         if !self.items.iter().any(|item| matches!(item.stand, Stand::Suspect)) {
             return Ok(Pass::Through);
         }
-        self.transaction().flush().await;
+        let limit = self.handler.limits.deadline;
+        self.transaction().flush(limit).await;
         self.still_there()?;
         if let Some(RunId(culprit)) = self.transaction().aborted_run() {
             self.undo(culprit).await?;
@@ -232,7 +234,8 @@ impl<'a> Batch<'a> {
     /// Sends what the guest queued and looks at the constraints, so that what they refuse is this
     /// run's own fault and nobody else's.
     async fn see_through(&mut self, ran: &mut Ran) -> Result<(), Broken> {
-        self.transaction().flush().await;
+        let limit = self.handler.limits.deadline;
+        self.transaction().flush(limit).await;
         self.still_there()?;
         if self.transaction().aborted_by().is_none() {
             self.transaction().check_constraints().await.map_err(Broken::refused)?;

@@ -23,17 +23,16 @@ pub enum Delivered {
 pub(super) async fn deliver(
     shared: &Shared,
     handler: &Handler,
-    mut claimed: Claimed,
+    claimed: Claimed,
     probation: Option<&Turn>,
 ) -> Delivered {
     crash::point("after-claim");
-    if probation.is_some()
-        && let Err(reason) = mark_all(shared, handler, &mut claimed).await
-    {
-        claimed.transaction.release().await;
-        return Delivered::HostFault(reason);
-    }
     let mut batch = Batch::new(shared, handler, claimed);
+    if probation.is_some()
+        && let Err(reason) = mark_open(shared, handler, &mut batch).await
+    {
+        return give_up(shared, handler, batch, Broken::Refused(reason)).await;
+    }
     match batch.run().await {
         Ok(()) => settle_batch(shared, handler, batch).await,
         Err(broken) => give_up(shared, handler, batch, broken).await,
@@ -41,10 +40,10 @@ pub(super) async fn deliver(
 }
 
 /// On probation, which claims singly, a mark is committed before the guest starts.
-async fn mark_all(shared: &Shared, handler: &Handler, claimed: &mut Claimed) -> Result<(), String> {
-    for delivery in claimed.deliveries.iter_mut().filter(|delivery| delivery.repeat.is_none()) {
-        match shared.store.mark_crash(&handler.access, &delivery.delivery.key).await {
-            Ok(marks) => delivery.marks = marks,
+async fn mark_open(shared: &Shared, handler: &Handler, batch: &mut Batch<'_>) -> Result<(), String> {
+    for item in batch.items.iter_mut().filter(|item| matches!(item.stand, Stand::Open)) {
+        match shared.store.mark_crash(&handler.access, &item.delivery.delivery.key).await {
+            Ok(marks) => item.delivery.marks = marks,
             Err(error) => return Err(error.explained()),
         }
     }

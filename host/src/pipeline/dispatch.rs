@@ -144,7 +144,7 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
     let probation = shared.probation.turn().await;
     let started = tokio::time::Instant::now();
     let first_lane = FirstLane(rand::rng().random_range(0..LANES));
-    let limit = if probation.is_some() { BatchLimit::ONE } else { handler.pace.next() };
+    let limit = if probation.is_some() { BatchLimit::ONE } else { handler.pace.next_limit() };
     let claimed = match shared.pool.claim(&handler.access, limit, first_lane, handler.idle_limit()).await {
         Ok(Some(claimed)) => claimed,
         Ok(None) => return Turn::Nothing,

@@ -45,8 +45,8 @@ impl Pacer {
         Self(Mutex::new(Pace::new(most)))
     }
 
-    pub(super) fn next(&self) -> BatchLimit {
-        self.pace().next()
+    pub(super) fn next_limit(&self) -> BatchLimit {
+        self.pace().next_limit()
     }
 
     pub(super) fn ran(&self, took: Duration) {

@@ -98,26 +98,18 @@ pub(super) async fn fly(
         let set = client.batch_execute(Savepoint::Batch.set());
         trip.send(set.map_ok(|()| Reply::Count(0)).map_err(refused)).await;
     }
-    let before = trip.len();
-    let ready = make_ready(&connection, last).await;
+    let guards = trip.len();
     for statement in &queued {
         trip.send(statement.run(client).map_ok(Reply::Count).map_err(refused)).await;
     }
-    let mut landed = Landed { refused: None, reply: Ok(Reply::Count(0)) };
-    match ready {
-        Ok(ready) => trip.send(run_last(&connection, ready)).await,
-        // The guest hears of this one; what it queued before still has to run.
-        Err(error) => landed.reply = Err(error),
-    }
+    // Behind what was queued, even if it must be prepared first: a statement that cannot be prepared
+    // aborts the transaction.
+    trip.send(async { run_last(&connection, make_ready(&connection, last).await?).await }).await;
     let mut answers = trip.answers().await;
-    if answers.len() > before + queued.len() {
-        landed.reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
-    }
-    if let Some(Err(error)) = answers.drain(..before).next() {
-        landed.reply = Err(error);
-    }
-    landed.refused = first_refused(&queued, answers);
-    landed
+    let reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
+    let unguarded = answers.drain(..guards).find_map(Result::err);
+    let refused = first_refused(&queued, answers);
+    Landed { refused, reply: unguarded.map_or(reply, Err) }
 }
 
 fn first_refused(queued: &[Queued], answers: Vec<Result<Reply, SqlError>>) -> Option<(RunId, SqlError)> {

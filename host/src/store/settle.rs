@@ -128,7 +128,8 @@ impl OpenTransaction {
     /// Ends the transaction, one way or the other. `guest_limit` is how long the guests' queued
     /// statements may take before they are cancelled.
     pub async fn settle(mut self, entries: &[Entry<'_>], guest_limit: Duration) -> Settled {
-        let settled = trip::settle(&mut self, entries, guest_limit + BOOKKEEPING_LIMIT).await;
+        let limit = if self.queued.is_empty() { BOOKKEEPING_LIMIT } else { guest_limit.max(LEAST_LIMIT) };
+        let settled = trip::settle(&mut self, entries, limit).await;
         match settled {
             Settled::Committed(_) => self.lease.give_back(),
             // Closing is the surest way to leave nothing behind.
@@ -168,6 +169,9 @@ impl Store {
         Ok(Written::Committed)
     }
 }
+
+/// A settlement with guests' statements in it has at least this long, however short their deadline.
+const LEAST_LIMIT: Duration = Duration::from_secs(2);
 
 /// The SQLSTATE by which `wonce.settle_done` says that a key is settled or a row not ours.
 const OVERTAKEN: &str = "WN001";

@@ -261,11 +261,15 @@ impl OpenTransaction {
         self.first_roll_back = Some(savepoint);
     }
 
-    /// Sends what is queued and waits for it. A failure shows in [`aborted_run`](Self::aborted_run)
-    /// or [`lost`](Self::lost).
-    pub async fn flush(&mut self) {
-        if !self.queued.is_empty() {
-            drop(self.answer(Last::Nothing).await);
+    /// Sends what is queued and waits for it; after `limit` it is cancelled. A failure shows in
+    /// [`aborted_run`](Self::aborted_run) or [`lost`](Self::lost).
+    pub async fn flush(&mut self, limit: Duration) {
+        if self.queued.is_empty() {
+            return;
+        }
+        match timeout(limit, self.answer(Last::Nothing)).await {
+            Ok(answer) => drop(answer),
+            Err(_) => self.quiesce().await,
         }
     }
 

@@ -58,7 +58,7 @@ async fn a_guest_that_makes_its_transaction_read_only_stops_its_own_writes_and_n
     assert_eq!(world.outcome("probe", "silent").await, "done");
     assert_eq!(world.outcome("probe", "writes").await, "dead");
     let death = "select format('%s %s %s', reason, class, code) from wonce.dead_letter";
-    assert_eq!(world.value::<String>(death).await, "attempts_exhausted transient sqlstate-25006");
+    assert_eq!(world.value::<String>(death).await, "attempts_exhausted database 25006");
     world.end().await;
 }
 

@@ -172,7 +172,6 @@ async fn a_statement_that_fails_after_queued_ones_is_told_its_own_error() {
     world.end().await;
 }
 
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queued_statement_that_does_not_end_is_cancelled() {
     let setup = Setup::default().with(Handler::probe().limit("deadline", "\"700ms\"").concurrency(1));
