@@ -31,24 +31,12 @@ pub struct PayloadHash {
     pub digest: [u8; 32],
 }
 
-/// What a second arrival of a known key is.
+/// What a second arrival of a known key is. The database says which (`wonce.repeat_of`): it alone
+/// sees the delivery that owns the key at that moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
     /// The same event again: counted, never handled again.
     Duplicate,
     /// Another payload under the same key: kept as a dead letter of its own.
     KeyConflict,
-}
-
-impl PayloadHash {
-    /// Compares a newcomer with the delivery that owns the key. Under different rules
-    /// nothing can be said of the payloads, so the key decides and it is a duplicate.
-    #[must_use]
-    pub fn repeat_of(&self, original: &PayloadHash) -> Repeat {
-        if self.rule == original.rule && self.digest != original.digest {
-            Repeat::KeyConflict
-        } else {
-            Repeat::Duplicate
-        }
-    }
 }

@@ -31,6 +31,7 @@ use crate::telemetry::gauges::Gauges;
 use crate::telemetry::metrics::MetricsHandle;
 
 mod boot;
+mod boot_file;
 mod database;
 mod doors;
 mod handlers;
@@ -39,6 +40,7 @@ mod signal;
 mod started;
 
 use boot::Boot;
+use boot_file::BootFile;
 use database::Database;
 use started::Started;
 
@@ -64,6 +66,8 @@ pub struct Host {
     /// Where operators come in, unless it is a unix socket.
     pub admin: Option<SocketAddr>,
     pub boot: Uuid,
+    /// Says that this boot lives, to whom starts in the same folder.
+    _boot_file: BootFile,
     store: Store,
     early_end: CancellationToken,
     doors: Services,
@@ -157,6 +161,8 @@ impl Host {
         let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
         let doors = doors::bind(config).await?;
         let sinks = settings::sinks(config).context("set up the sinks")?;
+        let (id, last_end) = (boot.id, boot.last_end);
+        let boot_file = boot.take_over()?;
         // Nothing fails or waits from here on: the services find the host complete.
         let permits = config.dispatch.invocations as usize;
         let shared = Arc::new(Shared {
@@ -167,16 +173,17 @@ impl Host {
             max_permits: permits,
             wake: Wake::new(),
             relay: Arc::new(Notify::new()),
-            probation: Probation::after(boot.last_end, permits),
+            probation: Probation::after(last_end, permits),
             vitals: Arc::new(Vitals::default()),
-            boot: boot.id,
+            boot: id,
         });
         let early_end = CancellationToken::new();
         let group = || Services::new(early_end.clone());
         let mut host = Self {
             http: doors.http_address,
             admin: doors.admin_address,
-            boot: boot.id,
+            boot: id,
+            _boot_file: boot_file,
             store,
             doors: group(),
             intake: group(),

@@ -11,15 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
-use wait::{bounded, until};
 
 use crate::target;
+use crate::wait::{bounded, until};
 
 pub mod database;
 pub mod receiver;
 pub mod sender;
 pub mod setup;
-pub mod wait;
 
 use setup::Setup;
 

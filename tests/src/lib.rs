@@ -3,6 +3,6 @@
 //! Knows nothing of what a test wants to prove.
 
 pub mod child;
-pub mod eventually;
 pub mod target;
+pub mod wait;
 pub mod world;

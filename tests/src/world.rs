@@ -11,8 +11,8 @@ use wonce_host::runtime::{Host, RunOptions};
 use wonce_host::store::deploy::OnOtherVersion;
 use wonce_host::telemetry::metrics;
 
-use crate::eventually::eventually;
 use crate::target;
+use crate::wait::eventually;
 
 mod receiver;
 mod send;

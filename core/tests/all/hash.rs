@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use wonce_core::delivery::{PayloadHash, Repeat};
+use wonce_core::delivery::PayloadHash;
 use wonce_core::hash::{payload_hash, rule_name};
 use wonce_core::payload::Payload;
 
@@ -8,6 +8,11 @@ use crate::events::{Tree, pointers, trees, webhook};
 fn hash_without(data: impl Into<Vec<u8>>, ignore: &[&str]) -> PayloadHash {
     let event = webhook(data);
     payload_hash(&Payload::of(&event), &pointers(ignore))
+}
+
+/// Comparable, and another payload.
+fn conflicts(one: &PayloadHash, other: &PayloadHash) -> bool {
+    one.rule == other.rule && one.digest != other.digest
 }
 
 fn hash(data: impl Into<Vec<u8>>) -> PayloadHash {
@@ -56,8 +61,8 @@ fn the_content_type_does_not_matter() {
 fn a_payload_that_is_no_json_still_conflicts_with_one_that_is() {
     let good = hash(r#"{"amount":1}"#);
     for other in [&br#"{"amount":2"#[..], br#"{"amount":1,"amount":2}"#, b"\xff", b""] {
-        assert_eq!(hash(other).repeat_of(&good), Repeat::KeyConflict);
-        assert_eq!(hash(other).repeat_of(&hash(other)), Repeat::Duplicate);
+        assert!(conflicts(&hash(other), &good));
+        assert_eq!(hash(other), hash(other));
     }
 }
 
@@ -69,9 +74,9 @@ fn volatile_fields_are_left_out_and_the_rule_says_so() {
     let other = hash_without(r#"{"id":8,"sent_at":1,"meta":{"try":1,"x":2}}"#, &ignore);
     assert_eq!(first, again);
     assert_eq!(first.rule, "json-v1 minus /meta/try /sent_at");
-    assert_eq!(other.repeat_of(&first), Repeat::KeyConflict);
+    assert!(conflicts(&other, &first));
     let without_rule = hash(r#"{"id":7,"sent_at":2,"meta":{"try":1,"x":2}}"#);
-    assert_eq!(without_rule.repeat_of(&first), Repeat::Duplicate, "nothing can be said across rules");
+    assert_ne!(without_rule.rule, first.rule, "nothing can be said across rules");
 }
 
 #[test]
@@ -85,7 +90,7 @@ fn only_the_named_element_of_an_array_is_left_out() {
 fn a_payload_with_a_member_twice_is_hashed_byte_for_byte_whatever_is_left_out() {
     let twice = hash_without(r#"{"b":0,"a":1,"a":2}"#, &["/a"]);
     for other in [r#"{"b":0,"a":1, "a":2}"#, r#"{"a":1,"a":2,"b":0}"#, r#"{"b":0}"#] {
-        assert_eq!(hash_without(other, &["/a"]).repeat_of(&twice), Repeat::KeyConflict, "{other}");
+        assert!(conflicts(&hash_without(other, &["/a"]), &twice), "{other}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use wonce_core::retry::RetryPolicy;
+pub use wonce_wasm::Limits;
 
 use super::reader::Reader;
 use super::units::{show_duration, show_size};
@@ -21,49 +22,6 @@ pub const MAX_DEADLINE: Duration = Duration::from_secs(60);
 const MEMORY: RangeInclusive<u64> = 1 << 20..=256 << 20;
 const SIZE: RangeInclusive<u64> = 1..=1 << 30;
 const COUNT: RangeInclusive<u64> = 0..=10_000_000;
-
-/// What one invocation may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Wall-clock time of the invocation, its SQL included.
-    pub deadline: Duration,
-    pub memory_bytes: u64,
-    /// SQL statements.
-    pub statements: u64,
-    /// Rows of one result.
-    pub result_rows: u64,
-    /// Bytes of one result.
-    pub result_bytes: u64,
-    /// Bytes of one statement's text.
-    pub statement_bytes: u64,
-    /// Log lines that are kept.
-    pub log_lines: u64,
-    /// Bytes of all kept log lines together.
-    pub log_bytes: u64,
-    pub effects: u64,
-    /// Bytes of all effects together.
-    pub effect_bytes: u64,
-    /// Bytes that one call may copy between guest and host.
-    pub host_call_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            deadline: Duration::from_secs(5),
-            memory_bytes: 64 << 20,
-            statements: 1_000,
-            result_rows: 10_000,
-            result_bytes: 8 << 20,
-            statement_bytes: 64 << 10,
-            log_lines: 1_000,
-            log_bytes: 64 << 10,
-            effects: 1_000,
-            effect_bytes: 8 << 20,
-            host_call_bytes: 8 << 20,
-        }
-    }
-}
 
 /// Reads a `retry` table over the policy that holds without it.
 pub(crate) fn read_retry(table: &mut Reader<'_, '_>, otherwise: &RetryPolicy) -> RetryPolicy {

@@ -1,10 +1,10 @@
-//! This boot of this host, and how the one before it on the same place ended.
-
-use std::path::PathBuf;
+//! This boot of this host, and how the boots before it on the same place ended. Knows nothing of
+//! what an unclean end leads to.
 
 use anyhow::Context;
 use uuid::Uuid;
 
+use super::boot_file::{BootFile, Place};
 use crate::config::Config;
 use crate::store::Store;
 use crate::store::host_boot::LastEnd;
@@ -14,17 +14,25 @@ use crate::store::host_boot::LastEnd;
 pub(super) struct Boot {
     pub(super) id: Uuid,
     pub(super) last_end: LastEnd,
+    place: Place,
+    /// Of the boots whose ends this one answers for.
+    ended: Vec<BootFile>,
 }
 
 impl Boot {
-    /// Registers a new boot and remembers its id in the data folder, one file per listening
-    /// address: two hosts may share a folder.
+    /// Registers a new boot, and asks how those before it ended: all of the same data folder and
+    /// listening address that are over. With port 0 several hosts may run there at once, and a host that
+    /// starts cannot know which of the ended ones it was; it answers for all of them.
     pub(super) async fn begin(store: &Store, config: &Config) -> anyhow::Result<Self> {
-        let file = file(config);
-        let last_end = match previous(&file) {
-            Some(previous) => store.last_end(previous).await?,
-            None => LastEnd::Clean,
-        };
+        let place = Place::new(&config.data_dir, config.http.listen);
+        let ended = place.ended().with_context(|| unusable(&place))?;
+        let mut last_end = LastEnd::Clean;
+        for file in &ended {
+            match store.last_end(file.boot()).await? {
+                LastEnd::Clean => {}
+                LastEnd::Unclean => last_end = LastEnd::Unclean,
+            }
+        }
         if last_end == LastEnd::Unclean {
             tracing::warn!(
                 "the last run of this host did not end cleanly; its first claims run one at a time"
@@ -32,23 +40,25 @@ impl Boot {
         }
         let id = Uuid::new_v4();
         store.register_host(id, &host_name(config)).await?;
-        std::fs::create_dir_all(&config.data_dir)
-            .and_then(|()| std::fs::write(&file, id.to_string()))
-            .with_context(|| {
-                format!("cannot write \"{}\"; make data_dir a folder that wonce may write", file.display())
-            })?;
-        Ok(Self { id, last_end })
+        Ok(Self { id, last_end, place, ended })
+    }
+
+    /// Takes the place of the boots that are over. Only now, when claims may begin: a start that comes
+    /// to nothing must leave their ends to the next one.
+    pub(super) fn take_over(self) -> anyhow::Result<BootFile> {
+        let mine = self.place.leave(self.id).with_context(|| unusable(&self.place))?;
+        for file in self.ended {
+            file.remove();
+        }
+        Ok(mine)
     }
 }
 
-fn file(config: &Config) -> PathBuf {
-    let address = config.http.listen.to_string().replace([':', '[', ']'], "-");
-    config.data_dir.join(format!("boot-{address}"))
-}
-
-/// A file that is missing or garbled leaves nothing to ask about.
-fn previous(file: &PathBuf) -> Option<Uuid> {
-    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+fn unusable(place: &Place) -> String {
+    format!(
+        "cannot keep this host's boot in \"{}\"; make data_dir a folder that wonce may write",
+        place.folder().display()
+    )
 }
 
 /// For people: which machine and which of its hosts.

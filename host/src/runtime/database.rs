@@ -40,8 +40,9 @@ impl Database {
         };
         let invocation_url: DatabaseUrl = direct_url.parse()?;
         let connections = config.database.max_connections as usize;
-        let store = Store::connect(&url.parse()?, connections).await.map_err(explained)?;
-        started.store = Some(store.clone());
+        let url: DatabaseUrl = url.parse()?;
+        let store = Store::connect(&url, connections).await.map_err(explained)?;
+        started.database = Some((url, store.clone()));
         let applied = store.migrate().await.map_err(explained)?;
         if applied > 0 {
             tracing::info!(migrations = applied, "brought the database up to date");

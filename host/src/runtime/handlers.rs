@@ -116,7 +116,7 @@ fn running(handler: &HandlerConfig, deployed: Deployed, prepared: wonce_wasm::Pr
         version: deployed.digest,
         prepared,
         policy: handler.retry.clone(),
-        limits: settings::limits(handler),
+        limits: handler.limits.clone(),
         settings: Arc::new(handler.settings.clone()),
         emits: Arc::new(handler.emits.iter().cloned().collect()),
         owner: handler.owner.clone(),

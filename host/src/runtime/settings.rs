@@ -11,7 +11,6 @@ use uuid::Uuid;
 use wonce_core::key::{KeyRule, Selector};
 use wonce_core::pointer::Pointer;
 use wonce_core::relay::UnknownPolicy;
-use wonce_wasm::Limits;
 
 use crate::admin::{AdminSettings, AdminToken, Door};
 use crate::config::{
@@ -147,23 +146,6 @@ pub(super) fn admin_text(config: &Config, bound: Option<SocketAddr>) -> String {
     match (&config.admin.listen, bound) {
         (AdminListen::Unix(path), _) => format!("unix:{}", path.display()),
         (AdminListen::Tcp(address), bound) => bound.unwrap_or(*address).to_string(),
-    }
-}
-
-pub(super) fn limits(handler: &HandlerConfig) -> Limits {
-    let limits = &handler.limits;
-    Limits {
-        deadline: limits.deadline,
-        memory_bytes: limits.memory_bytes,
-        statements: limits.statements,
-        result_rows: limits.result_rows,
-        result_bytes: limits.result_bytes,
-        statement_bytes: limits.statement_bytes,
-        log_lines: limits.log_lines,
-        log_bytes: limits.log_bytes,
-        effects: limits.effects,
-        effect_bytes: limits.effect_bytes,
-        host_call_bytes: limits.host_call_bytes,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Keeps small what must not grow: tally rows are folded, the duplicate sample ages out, ledger
-//! rows past a handler's retention expire (and are counted as expired in the same commit).
+//! rows past a handler's retention expire (and are counted as expired in the same commit), crash
+//! marks go with their deliveries.
 
 use std::time::Duration;
 
@@ -40,6 +41,13 @@ const AGE_HOSTS: Sql = Sql {
     text: "DELETE FROM wonce.host WHERE last_seen < clock_timestamp() - interval '7 days'",
     params: &[],
 };
+/// A mark is committed beside its delivery's transaction, so it can outlive the delivery.
+const FORGET_MARKS: Sql = Sql {
+    name: "forget crash marks whose delivery is gone",
+    text: "DELETE FROM wonce.crash_mark m
+           WHERE NOT EXISTS (SELECT FROM wonce.inbox i WHERE i.handler_id = m.handler_id AND i.key = m.key)",
+    params: &[],
+};
 const EXPIRE: Sql = Sql {
     name: "expire settled deliveries",
     text: "WITH expired AS (
@@ -62,7 +70,8 @@ const EXPIRE: Sql = Sql {
     params: &[Type::INT8, Type::FLOAT8, Type::INT8],
 };
 
-pub(super) const STATEMENTS: &[&Sql] = &[&TRY_LOCK, &FOLD_TALLY, &AGE_DUPLICATES, &AGE_HOSTS, &EXPIRE];
+pub(super) const STATEMENTS: &[&Sql] =
+    &[&TRY_LOCK, &FOLD_TALLY, &AGE_DUPLICATES, &AGE_HOSTS, &FORGET_MARKS, &EXPIRE];
 
 /// How long a handler's settled deliveries are remembered.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +94,7 @@ impl Store {
         FOLD_TALLY.execute(&tx, &[&TALLY_FOLD, &BATCH]).await?;
         AGE_DUPLICATES.execute(&tx, &[]).await?;
         AGE_HOSTS.execute(&tx, &[]).await?;
+        FORGET_MARKS.execute(&tx, &[]).await?;
         for retention in retentions {
             EXPIRE.execute(&tx, &[&retention.handler, &retention.keep.as_secs_f64(), &BATCH]).await?;
         }

@@ -6,4 +6,5 @@ mod books;
 mod command;
 mod replay;
 mod timeline;
+mod upkeep;
 mod world;

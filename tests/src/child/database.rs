@@ -8,7 +8,7 @@ use uuid::Uuid;
 use wonce_embedded::{Embedded, Settings};
 
 use super::verb;
-use super::wait::{bounded, until};
+use crate::wait::{bounded, until};
 
 /// Connections of a throw-away server: several hosts and their tests.
 const CONNECTIONS: &str = "200";
@@ -169,7 +169,11 @@ impl Database {
 
     /// Takes the database and its roles away.
     pub async fn close(self) {
-        let roles = self.texts("SELECT login_role FROM wonce.handler WHERE login_role IS NOT NULL").await;
+        let migrated = "SELECT count(to_regclass('wonce.handler'))";
+        let roles = match self.number(migrated).await {
+            0 => Vec::new(),
+            _ => self.texts("SELECT login_role FROM wonce.handler WHERE login_role IS NOT NULL").await,
+        };
         let server = self.on_server().await;
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
         server.batch_execute(&drop).await.expect("an end");

@@ -8,7 +8,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::wait::Looking;
+use crate::wait::Looking;
 
 /// A host that does not answer in this time is asked again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);

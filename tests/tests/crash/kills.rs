@@ -9,8 +9,8 @@ use wonce_tests::child::database::Database;
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Hosts, Sender};
 use wonce_tests::child::setup::Setup;
-use wonce_tests::child::wait::{bounded, until};
 use wonce_tests::child::{CrashAt, Doors, Host, verb, was_killed};
+use wonce_tests::wait::{bounded, until};
 
 use crate::load::Load;
 

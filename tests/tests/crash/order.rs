@@ -9,7 +9,7 @@ use wonce_tests::child::database::Database;
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
-use wonce_tests::child::wait::{bounded, until};
+use wonce_tests::wait::{bounded, until};
 
 const KEYS: usize = 50;
 const EVENTS: usize = 40;

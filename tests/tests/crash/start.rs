@@ -7,8 +7,8 @@ use wonce_tests::child::database::{Database, until_one_waits_for_a_lock};
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
-use wonce_tests::child::wait::{bounded, until};
 use wonce_tests::child::{FAILED, Host};
+use wonce_tests::wait::{bounded, until};
 
 const HOSTS: usize = 4;
 

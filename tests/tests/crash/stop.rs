@@ -5,8 +5,8 @@ use wonce_tests::child::database::{Database, until_one_waits_for_a_lock};
 use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
-use wonce_tests::child::wait::until;
 use wonce_tests::child::{CrashAt, FAILED, Host};
+use wonce_tests::wait::until;
 
 const SETTLED: &str = "SELECT count(*) FROM wonce.processed_events";
 const UNCLEAN: &str = "did not end cleanly";
@@ -92,5 +92,23 @@ async fn a_delivery_under_which_hosts_keep_dying_is_set_aside() {
     until("another is handled", async || database.number(SETTLED).await == 2).await;
     host.stop().await;
     database.books_hold().await;
+    database.close().await;
+}
+
+#[tokio::test]
+async fn two_hosts_that_share_a_folder_and_a_free_port_know_their_own_ends() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let setup = Setup::new(&database, receiver.address);
+    let (mut killed, _) = Host::start(&setup).await;
+    let (lives, _) = Host::start(&setup).await;
+    assert!(!lives.log().text().contains(UNCLEAN), "the first one lives");
+    killed.kill().await;
+    let (again, _) = Host::start(&setup).await;
+    again.says(UNCLEAN).await;
+    again.stop().await;
+    lives.stop().await;
+    let (last, _) = Host::start(&setup).await;
+    assert!(!last.log().text().contains(UNCLEAN), "all others ended in order");
+    last.stop().await;
     database.close().await;
 }

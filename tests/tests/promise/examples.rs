@@ -73,3 +73,19 @@ async fn credits_are_booked_once_each() {
     assert_eq!(world.value::<i64>("select count(*) from wallet.journal").await, 3);
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handler_in_c_keeps_one_row_for_every_event() {
+    let world = World::running(Setup::default().with(Handler::example("c-audit", &["audit.entry"]))).await;
+    assert_eq!(world.event("order.paid", "e1", json!({"n": 1})).await.verdict(), "accepted");
+    assert_eq!(world.outcome("c-audit", "e1").await, "done");
+    assert_eq!(world.event("order.paid", "e1", json!({"n": 1})).await.verdict(), "duplicate");
+    world.event("order.shipped", "e2", json!({"n": 22})).await;
+    assert_eq!(world.outcome("c-audit", "e2").await, "done");
+    let rows =
+        "select string_agg(format('%s %s %s %s', event_id, type, attempt, bytes), ', ' order by event_id)
+                from audit.entry";
+    assert_eq!(world.value::<String>(rows).await, "e1 order.paid 1 7, e2 order.shipped 1 8");
+    world.until("select sum(duplicate_early + duplicate_late) = 1 from wonce.tally").await;
+    world.end().await;
+}

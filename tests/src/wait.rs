@@ -7,15 +7,28 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// Between two looks at a condition.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// Looks again and again until `look` sees something, and gives that.
+///
+/// # Panics
+/// When it never comes; `what` says what was waited for.
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let seen = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    bounded(what, seen).await
+}
+
 /// Asks until the answer is yes.
 ///
 /// # Panics
 /// When it never is.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let looking = Looking::for_condition(what);
-    while !holds().await {
-        looking.pause().await;
-    }
+    eventually(what, async || holds().await.then_some(())).await;
 }
 
 /// A wait that is written out as a loop, where a closure would keep a future from being sent.
