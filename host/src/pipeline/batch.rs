@@ -79,7 +79,8 @@ impl<'a> Batch<'a> {
     pub(super) fn new(shared: &'a Shared, handler: &'a Handler, claimed: Claimed) -> Self {
         let items = claimed.deliveries.into_iter().map(|delivery| Item { delivery, stand: Stand::Open });
         let (items, transaction) = (items.collect(), Some(claimed.transaction));
-        let mut batch = Self { shared, handler, started: Instant::now(), items, transaction, host_fault: None };
+        let mut batch =
+            Self { shared, handler, started: Instant::now(), items, transaction, host_fault: None };
         batch.decide_without_running();
         batch
     }
