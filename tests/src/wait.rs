@@ -14,7 +14,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let seen = async {
         loop {
-            if let Some(found) = look().await {
+            // Boxed, or every wait would carry the whole of what it looks at.
+            if let Some(found) = Box::pin(look()).await {
                 return found;
             }
             tokio::time::sleep(PAUSE).await;
@@ -28,7 +29,7 @@ pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>)
 /// # Panics
 /// When it never is.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    eventually(what, async || holds().await.then_some(())).await;
+    eventually(what, async || Box::pin(holds()).await.then_some(())).await;
 }
 
 /// A wait that is written out as a loop, where a closure would keep a future from being sent.

@@ -203,8 +203,5 @@ async fn client(url: &str) -> Client {
 pub async fn until_one_waits_for_a_lock(database: &Database) {
     let waiting = "SELECT count(*) FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    bounded("a statement waits for a lock", async {
-        until(waiting, async || database.number(waiting).await > 0).await;
-    })
-    .await;
+    until("a statement waits for a lock", async || database.number(waiting).await > 0).await;
 }
