@@ -8,7 +8,7 @@ use uuid::Uuid;
 use wonce_embedded::{Embedded, Settings};
 
 use super::verb;
-use crate::wait::{bounded, until};
+use crate::wait::until;
 
 /// Connections of a throw-away server: several hosts and their tests.
 const CONNECTIONS: &str = "200";
