@@ -67,8 +67,10 @@ impl World {
     pub(crate) async fn done(&self, handler: i64, key: &str) {
         let sql = "DO $$ DECLARE i wonce.inbox; BEGIN
             SELECT * INTO i FROM wonce.inbox WHERE handler_id = HANDLER AND key = 'KEY';
-            PERFORM wonce.emit(HANDLER, 'secret', 'KEY', 'mail', 'KEY:0', 'receipt', NULL, NULL, '{}', 'x', NULL, NULL);
-            PERFORM wonce.settle_done(HANDLER, 'secret', i.id, i.round, i.attempt + 1, NULL, NULL, sha256('v1'), 0);
+            PERFORM wonce.emit(HANDLER, 'secret', ARRAY['KEY'], ARRAY['mail'], ARRAY['KEY:0'], ARRAY['receipt'],
+                ARRAY[NULL], ARRAY[NULL], '{}', ARRAY[1], ARRAY[0], ARRAY['x']::bytea[], ARRAY[NULL], ARRAY[0]::bigint[]);
+            PERFORM wonce.settle_done(HANDLER, 'secret', pg_current_xact_id()::text, sha256('v1'), ARRAY[i.id],
+                ARRAY[i.round], ARRAY[i.attempt + 1], ARRAY[NULL], '{}');
         END $$";
         self.run(sql, handler, key).await;
     }

@@ -63,8 +63,9 @@ impl World {
 
     /// Plans an effect as a guest's transaction would.
     pub(crate) async fn plan(&self, sink: &str, dedup_key: &str, ordering_key: Option<&str>) {
-        let sql = "SELECT wonce.emit($1, 'secret', 'k1', $2, $3, 'mail.receipt', 'text/plain', $4,
-                                     ARRAY['tenant', 'blue'], 'hello', NULL, NULL)";
+        let sql = "SELECT wonce.emit($1, 'secret', ARRAY['k1'], ARRAY[$2], ARRAY[$3], ARRAY['mail.receipt'],
+                                     ARRAY['text/plain'], ARRAY[$4], ARRAY['tenant', 'blue'], ARRAY[1], ARRAY[2],
+                                     ARRAY['hello']::bytea[], ARRAY[NULL], ARRAY[0]::bigint[])";
         let row = self.watcher.query_one(sql, &[&self.handler, &sink, &dedup_key, &ordering_key]).await;
         assert!(row.expect("an effect").get::<_, bool>(0), "{dedup_key} is new");
     }
