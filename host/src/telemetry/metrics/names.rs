@@ -133,7 +133,13 @@ mod tests {
             assert!(ALL[..index].iter().all(|m| m.name != metric.name), "{}", metric.name);
             match metric.kind {
                 Kind::Counter => assert!(metric.name.ends_with("_total"), "{}", metric.name),
-                Kind::Histogram => assert!(metric.name.ends_with("_seconds"), "{}", metric.name),
+                Kind::Histogram => {
+                    assert!(
+                        ["_seconds", "_deliveries"].iter().any(|unit| metric.name.ends_with(unit)),
+                        "{}",
+                        metric.name
+                    );
+                }
                 Kind::Gauge => assert!(!metric.name.ends_with("_total"), "{}", metric.name),
             }
         }
