@@ -13,8 +13,10 @@ use crate::store::transaction::Loss;
 /// How the deliveries of a claim left this host's hands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivered {
-    /// They are settled, or somebody else took them over, or they are pending as before: go on.
+    /// They are settled, or somebody else took them over: go on.
     Settled,
+    /// Some are pending as before and still due: claim again at once.
+    SomeLeft,
     /// The host could not do its part, for this reason: back off before the next claim.
     HostFault(String),
 }
@@ -54,6 +56,7 @@ async fn settle_batch(shared: &Shared, handler: &Handler, batch: Batch<'_>) -> D
     let (items, transaction, host_fault) = batch.into_parts();
     let claimed = items.len();
     let ended: Vec<Ended> = items.into_iter().filter_map(Ended::of).collect();
+    let settled = ended.len();
     let delivered = match ended.is_empty() {
         true => {
             transaction.release().await;
@@ -62,7 +65,8 @@ async fn settle_batch(shared: &Shared, handler: &Handler, batch: Batch<'_>) -> D
         false => settle::write(shared, handler, transaction, ended, claimed).await,
     };
     match (delivered, host_fault) {
-        (Delivered::Settled, Some(fault)) => Delivered::HostFault(fault.message),
+        (Delivered::Settled | Delivered::SomeLeft, Some(fault)) => Delivered::HostFault(fault.message),
+        (Delivered::Settled, None) if settled < claimed => Delivered::SomeLeft,
         (delivered, _) => delivered,
     }
 }

@@ -161,6 +161,7 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
         shared.wake.due(handler.access.id);
     }
     match guarded(shared, handler, claimed, probation.as_ref()).await {
+        Delivered::SomeLeft => Turn::MayBeMore,
         Delivered::Settled if is_full => Turn::MayBeMore,
         Delivered::Settled => Turn::AllDone,
         Delivered::HostFault(reason) => Turn::HostFault(reason),

@@ -100,7 +100,7 @@ fn committed(shared: &Shared, handler: &Handler, ended: &[Ended], written: &[Wri
 fn undone(handler: &Handler, claimed: usize, reason: &str) -> Delivered {
     report::undone(handler, claimed, reason);
     handler.pace.undone(claimed);
-    Delivered::Settled
+    Delivered::SomeLeft
 }
 
 /// A queued statement of the guest's was under way when the connection died: the guest may have
