@@ -1,8 +1,8 @@
 -- Micro-batches: one transaction claims what is due up to a limit, and writes what it did in one
 -- statement a kind. A batch of one is the same path.
 --
--- The planner settings on the hot functions: one generic plan, because planning anew costs ten times
--- what a call does; and every look by index, because that plan may have been made while a table was
+-- The planner settings on the hot functions: one generic plan, because planning anew costs about
+-- twice what a call does; and every look by index, because that plan may have been made while a table was
 -- still empty.
 
 -- Retention looks for the oldest rows of an append-only table: a block range index does that at
