@@ -68,7 +68,7 @@ pub(super) async fn write(
             ended.iter().for_each(|ended| report::overtaken(handler, &ended.delivery));
             Delivered::Settled
         }
-        (Settled::Refused { error, .. }, 1) => refused(shared, handler, ended, error).await,
+        (Settled::Refused(error), 1) => refused(shared, handler, ended, error).await,
         (Settled::Lost { reason, guest_statements: 0 }, 1) => Delivered::HostFault(reason),
         (Settled::Lost { reason, .. }, 1) => lost_by_guest(shared, handler, &ended, reason).await,
         (Settled::Lost { reason, .. }, _) => {
@@ -78,7 +78,7 @@ pub(super) async fn write(
         (Settled::Overtaken, _) => {
             undone(handler, claimed, "a delivery was settled or moved by somebody else")
         }
-        (Settled::Refused { error, .. }, _) => undone(handler, claimed, &error.message),
+        (Settled::Refused(error), _) => undone(handler, claimed, &error.message),
     }
 }
 

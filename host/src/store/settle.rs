@@ -17,7 +17,7 @@ use wonce_core::sql::{DbError, SqlError};
 use super::claim::{CLAIM, ClaimedDelivery};
 use super::lease::HandlerAccess;
 use super::sql::Sql;
-use super::transaction::{BOOKKEEPING_LIMIT, OpenTransaction, RunId};
+use super::transaction::{BOOKKEEPING_LIMIT, OpenTransaction};
 use super::{Error, Store, begin};
 
 pub(super) mod call;
@@ -116,9 +116,9 @@ pub enum Settled {
     Committed(Vec<Written>),
     /// Somebody else settled or moved a delivery that was handled here; everything is rolled back.
     Overtaken,
-    /// Postgres refused it: a queued statement of the named run, or for example a deferred
-    /// constraint; everything is rolled back.
-    Refused { by: Option<RunId>, error: DbError },
+    /// Postgres refused it: a queued statement, or for example a deferred constraint; everything is
+    /// rolled back.
+    Refused(DbError),
     /// The connection broke. Whether the commit arrived, the next claim finds out. A guest's own
     /// queued statements may have broken it.
     Lost { reason: String, guest_statements: usize },
@@ -133,7 +133,7 @@ impl OpenTransaction {
         match settled {
             Settled::Committed(_) => self.lease.give_back(),
             // Closing is the surest way to leave nothing behind.
-            Settled::Overtaken | Settled::Refused { .. } | Settled::Lost { .. } => drop(self.lease),
+            Settled::Overtaken | Settled::Refused(_) | Settled::Lost { .. } => drop(self.lease),
         }
         settled
     }
@@ -176,10 +176,10 @@ const LEAST_LIMIT: Duration = Duration::from_secs(2);
 /// The SQLSTATE by which `wonce.settle_done` says that a key is settled or a row not ours.
 const OVERTAKEN: &str = "WN001";
 
-fn failed(error: SqlError, by: Option<RunId>, guest_statements: usize) -> Settled {
+fn failed(error: SqlError, guest_statements: usize) -> Settled {
     match error {
         SqlError::Database(db) if db.sqlstate == OVERTAKEN => Settled::Overtaken,
-        SqlError::Database(error) => Settled::Refused { by, error },
+        SqlError::Database(error) => Settled::Refused(error),
         SqlError::ConnectionLost(reason) | SqlError::Denied(reason) | SqlError::Parameter(_, reason) => {
             Settled::Lost { reason, guest_statements }
         }

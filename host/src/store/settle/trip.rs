@@ -14,7 +14,7 @@ use crate::store::guest::{Queued, refused};
 use crate::store::lease::{Connection, HandlerAccess};
 use crate::store::settle::{DONE, EMIT};
 use crate::store::sql::{Param, Sql};
-use crate::store::transaction::{OpenTransaction, PlannedEffect, RunId, Savepoint};
+use crate::store::transaction::{OpenTransaction, PlannedEffect, Savepoint};
 use crate::store::trip::Trip;
 
 /// How long a cancelled settlement may take to say so.
@@ -25,8 +25,6 @@ const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 enum Part {
     /// A statement that only has to succeed.
     Step,
-    /// A queued statement of a guest, by its place in the queue.
-    Queued(usize),
     /// The settlement of all that was handled.
     Done,
     /// The settlement of one entry, by its place.
@@ -41,16 +39,6 @@ struct Unsent<'a> {
     first_roll_back: Option<Savepoint>,
     queued: &'a [Queued],
     effects: &'a [PlannedEffect],
-}
-
-impl Unsent<'_> {
-    /// Whose part of the trip it was, if it was a guest's.
-    fn run_of(&self, part: Part) -> Option<RunId> {
-        match part {
-            Part::Queued(place) => self.queued.get(place).map(|queued| queued.run),
-            Part::Step | Part::Done | Part::Entry(_) => None,
-        }
-    }
 }
 
 /// The ledger has the key: somebody else settled it.
@@ -115,9 +103,9 @@ async fn send_all(
         trip.send(simple("RELEASE SAVEPOINT wonce_batch").map_err(refused)).await;
         parts.push(Part::Step);
     }
-    for (place, queued) in unsent.queued.iter().enumerate() {
+    for queued in unsent.queued {
         trip.send(queued.run(client).map_ok(|_| true).map_err(refused)).await;
-        parts.push(Part::Queued(place));
+        parts.push(Part::Step);
     }
     if !unsent.effects.is_empty() {
         trip.send(call(&EMIT, effects.params(unsent.access)).map_err(refused)).await;
@@ -154,17 +142,10 @@ fn judge(
     let mut written = vec![Written::Committed; entries.len()];
     for (part, answer) in answers {
         match (part, answer) {
-            (_, Err(error)) => {
-                let (by, guest_statements) = (unsent.run_of(part), unsent.queued.len());
-                return match part {
-                    Part::Done if is_settled_already(&error) => Settled::Overtaken,
-                    Part::Done | Part::Step | Part::Queued(_) | Part::Entry(_) => {
-                        failed(error, by, guest_statements)
-                    }
-                };
-            }
+            (Part::Done, Err(error)) if is_settled_already(&error) => return Settled::Overtaken,
+            (_, Err(error)) => return failed(error, unsent.queued.len()),
             (Part::Entry(place), Ok(false)) => written[place] = Written::Overtaken,
-            (Part::Step | Part::Done | Part::Queued(_) | Part::Entry(_), Ok(_)) => {}
+            (Part::Step | Part::Done | Part::Entry(_), Ok(_)) => {}
         }
     }
     Settled::Committed(written)
