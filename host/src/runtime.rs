@@ -232,10 +232,9 @@ impl Host {
         self.flow.spawn("relay", |stop| relay.run(stop));
 
         let handlers: Vec<Arc<Handler>> = deployed.handlers.into_iter().map(Arc::new).collect();
-        let ids = handlers.iter().map(|handler| handler.access.id).collect();
         let scout = Scout {
             shared: Arc::clone(&shared),
-            handlers: ids,
+            handlers: handlers.clone(),
             poll_interval: config.dispatch.poll_interval,
         };
         self.tidy.spawn("scout", |stop| scout.run(stop));

@@ -24,6 +24,7 @@ pub mod intake;
 pub mod lease;
 pub mod migrate;
 pub mod outbox;
+pub mod place;
 pub mod settle;
 pub mod sql;
 pub mod submitted;

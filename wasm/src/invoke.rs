@@ -12,6 +12,7 @@ use crate::convert;
 use crate::fault::{self, Ending, Evidence, Stage};
 use crate::lent::give_back;
 use crate::log::{LogBook, LogLevel, LogLine, LogOrigin};
+use crate::prepare::Prepared;
 use crate::state::{Facts, Phase, State};
 use crate::transaction::Transaction;
 use crate::wasi::Captured;
@@ -25,15 +26,16 @@ pub(crate) struct Room<'a> {
 /// Runs one call to its end.
 pub(crate) async fn invoke<T: Transaction>(
     room: &Room<'_>,
-    handler: &HandlerPre<State>,
+    prepared: &Prepared,
     call: Call,
     transaction: T,
 ) -> Ended<T> {
     let Call { handler: name, event, delivery, now, settings, emits, limits } = call;
-    let facts = Facts { handler: name, key: delivery.key.clone(), now, settings, emits, limits };
+    let statements = prepared.statements().clone();
+    let facts = Facts { handler: name, key: delivery.key.clone(), now, settings, emits, limits, statements };
     let state = State::new(facts, room.max_memory, Box::new(transaction));
     let mut store = store(room.engine, state);
-    let ending = run(&mut store, handler, event, delivery).await;
+    let ending = run(&mut store, prepared.handler(), event, delivery).await;
     conclude(store, ending)
 }
 
@@ -88,14 +90,14 @@ async fn call(
 /// Takes the store apart and judges what is left.
 fn conclude<T: Transaction>(store: Store<State>, ending: Ending) -> Ended<T> {
     let mut state = store.into_data();
-    let (stdout, stderr) = (state.wasi.stdout.take(), state.wasi.stderr.take());
-    let evidence = evidence(&mut state, &stderr);
+    let printed = state.wasi.printed();
+    let evidence = evidence(&mut state, &printed.stderr);
     let outcome = fault::judge(ending, &evidence);
     let usage = usage(&state);
     let interrupted = state.interrupted;
     let (transaction, mut log) = state.into_parts();
-    log_output(&mut log, LogOrigin::Stdout, LogLevel::Info, &stdout);
-    log_output(&mut log, LogOrigin::Stderr, LogLevel::Warn, &stderr);
+    log_output(&mut log, LogOrigin::Stdout, LogLevel::Info, &printed.stdout);
+    log_output(&mut log, LogOrigin::Stderr, LogLevel::Warn, &printed.stderr);
     let (log, log_dropped) = log.close();
     Ended { outcome, transaction: give_back(transaction), log, log_dropped, usage, interrupted }
 }

@@ -12,6 +12,7 @@ mod engine;
 mod fault;
 mod import;
 mod invoke;
+mod known;
 mod lent;
 mod limiter;
 mod limits;

@@ -10,6 +10,7 @@ use wasmtime::component::Component;
 
 use crate::bindings::HandlerPre;
 use crate::cache::Cache;
+use crate::known::KnownStatements;
 use crate::report::{self, Reason, Refusal};
 use crate::sandbox::Inner;
 use crate::state::State;
@@ -26,6 +27,7 @@ pub struct Prepared(Arc<Version>);
 struct Version {
     digest: [u8; 32],
     handler: HandlerPre<State>,
+    statements: KnownStatements,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -43,6 +45,11 @@ impl Prepared {
 
     pub(crate) fn handler(&self) -> &HandlerPre<State> {
         &self.0.handler
+    }
+
+    /// What the guard has let through of it.
+    pub(crate) fn statements(&self) -> &KnownStatements {
+        &self.0.statements
     }
 }
 
@@ -73,7 +80,7 @@ pub(crate) async fn prepare(inner: &Arc<Inner>, bytes: &[u8]) -> Result<Prepared
     };
     let handler = link(inner, &component).map_err(|reasons| refused(digest, reasons))?;
     trial::trial(inner, &handler).await.map_err(|reason| refused(digest, vec![reason]))?;
-    Ok(Prepared(Arc::new(Version { digest, handler })))
+    Ok(Prepared(Arc::new(Version { digest, handler, statements: KnownStatements::default() })))
 }
 
 /// Runs work that computes for long on a thread of its own.

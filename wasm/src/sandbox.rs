@@ -96,7 +96,7 @@ impl Sandbox {
         // The semaphore is never closed; a permit that could not be had would show as `no-slot`.
         let _slot = inner.slots.acquire().await;
         let room = Room { engine: &inner.engine, max_memory: inner.settings.max_memory };
-        invoke::invoke(&room, prepared.handler(), call, transaction).await
+        invoke::invoke(&room, prepared, call, transaction).await
     }
 }
 

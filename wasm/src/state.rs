@@ -10,6 +10,7 @@ use wonce_core::event::Micros;
 use wonce_core::name::{HandlerName, Key, SinkName};
 
 use crate::call::Interrupted;
+use crate::known::KnownStatements;
 use crate::lent::Lent;
 use crate::limiter::Limiter;
 use crate::limits::Limits;
@@ -34,6 +35,7 @@ pub(crate) struct Facts {
     pub(crate) settings: Arc<BTreeMap<String, String>>,
     pub(crate) emits: Arc<BTreeSet<SinkName>>,
     pub(crate) limits: Limits,
+    pub(crate) statements: KnownStatements,
 }
 
 /// What the call used so far.
@@ -64,14 +66,13 @@ impl State {
     pub(crate) fn new(facts: Facts, max_memory: usize, transaction: Box<dyn Lent>) -> Self {
         let started = Instant::now();
         let memory = usize::try_from(facts.limits.memory_bytes).unwrap_or(usize::MAX).min(max_memory);
-        let seed = Seed { handler: &facts.handler, key: &facts.key, now: facts.now, started };
         Self {
             phase: Phase::Setup,
             started,
             meters: Meters::default(),
             limiter: Limiter::new(memory),
             log: LogBook::new(facts.limits.log_lines, facts.limits.log_bytes),
-            wasi: Sealed::new(&seed),
+            wasi: Sealed::default(),
             interrupted: Interrupted::No,
             connection_lost: None,
             transaction,
@@ -129,6 +130,7 @@ impl Loan<'_> {
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi.ctx, table: &mut self.wasi.table }
+        let Facts { handler, key, now, .. } = &self.facts;
+        self.wasi.view(&Seed { handler, key, now: *now, started: self.started })
     }
 }

@@ -9,25 +9,36 @@ mod stdio;
 use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView};
 use wonce_core::event::Micros;
 use wonce_core::name::{HandlerName, Key};
 
 use clock::{Elapsed, FixedClock};
 use random::DeliveryRandom;
-pub(crate) use stdio::{Captured, Output};
+pub(crate) use stdio::Captured;
+use stdio::Output;
 
 /// Streams and pollables that a guest may hold at once.
 const MAX_RESOURCES: usize = 1_000;
 /// The most random bytes that one call returns.
 const MAX_RANDOM_BYTES: u64 = 1 << 20;
 
-/// The sealed system of one call, and the two streams that come out of it.
-pub(crate) struct Sealed {
-    pub(crate) ctx: WasiCtx,
-    pub(crate) table: ResourceTable,
-    pub(crate) stdout: Output,
-    pub(crate) stderr: Output,
+/// The sealed system of one call. It is set up when the guest first asks it for something: few do.
+#[derive(Default)]
+pub(crate) struct Sealed(Option<Open>);
+
+struct Open {
+    ctx: WasiCtx,
+    table: ResourceTable,
+    stdout: Output,
+    stderr: Output,
+}
+
+/// What came out of a sealed system.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Captured,
 }
 
 /// What the sealed system is made from.
@@ -39,7 +50,22 @@ pub(crate) struct Seed<'a> {
 }
 
 impl Sealed {
-    pub(crate) fn new(seed: &Seed<'_>) -> Self {
+    pub(crate) fn view(&mut self, seed: &Seed<'_>) -> WasiCtxView<'_> {
+        let open = self.0.get_or_insert_with(|| Open::new(seed));
+        WasiCtxView { ctx: &mut open.ctx, table: &mut open.table }
+    }
+
+    /// Takes out what was printed.
+    pub(crate) fn printed(&self) -> Printed {
+        match &self.0 {
+            None => Printed::default(),
+            Some(open) => Printed { stdout: open.stdout.take(), stderr: open.stderr.take() },
+        }
+    }
+}
+
+impl Open {
+    fn new(seed: &Seed<'_>) -> Self {
         let (stdout, stderr) = (Output::default(), Output::default());
         let ctx = WasiCtxBuilder::new()
             .stdout(stdout.clone())

@@ -92,6 +92,7 @@ pub(crate) async fn by_wonce(bench: &mut Bench, job: &Job) -> anyhow::Result<Dra
     load::backlog(first.http, workload, "event", size.events, job.faults).await?;
     settle_storage(&database).await?;
     let pids = hosts.iter().map(Host::pid).collect::<anyhow::Result<Vec<_>>>()?;
+    bench.progress("the backlog is stored; the clock runs");
     let meter = Meter::start(&pids, bench.cluster.pid(), &database).await?;
     first.resume().await?;
     first.drained(&database).await?;

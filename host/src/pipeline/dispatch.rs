@@ -145,7 +145,8 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
     let started = tokio::time::Instant::now();
     let first_lane = FirstLane(rand::rng().random_range(0..LANES));
     let limit = if probation.is_some() { BatchLimit::ONE } else { handler.pace.next_limit() };
-    let claimed = match shared.pool.claim(&handler.access, limit, first_lane, handler.idle_limit()).await {
+    let (access, turns, idle_limit) = (&handler.access, &handler.turns, handler.idle_limit());
+    let claimed = match shared.pool.claim(access, turns, limit, first_lane, idle_limit).await {
         Ok(Some(claimed)) => claimed,
         Ok(None) => return Turn::Nothing,
         Err(error) => return Turn::HostFault(error.explained()),
@@ -160,7 +161,12 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
         // There may be more: the next idle worker of this handler has a look.
         shared.wake.due(handler.access.id);
     }
-    match guarded(shared, handler, claimed, probation.as_ref()).await {
+    let delivered = guarded(shared, handler, claimed, probation.as_ref()).await;
+    match delivered {
+        Delivered::Settled => {}
+        Delivered::SomeLeft | Delivered::HostFault(_) => handler.turns.look_back().await,
+    }
+    match delivered {
         Delivered::SomeLeft => Turn::MayBeMore,
         Delivered::Settled if is_full => Turn::MayBeMore,
         Delivered::Settled => Turn::AllDone,

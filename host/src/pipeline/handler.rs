@@ -10,6 +10,7 @@ use wonce_core::retry::RetryPolicy;
 use wonce_wasm::{Limits, Prepared};
 
 use crate::store::lease::HandlerAccess;
+use crate::store::place::ClaimTurns;
 
 /// Added to a deadline for everything around the guest, before Postgres ends an idle transaction.
 const IDLE_SLACK: Duration = Duration::from_secs(5);
@@ -32,6 +33,8 @@ pub struct Handler {
     pub concurrency: usize,
     /// How many deliveries the next of them takes.
     pub pace: Pacer,
+    /// Where the next of them begins.
+    pub turns: ClaimTurns,
 }
 
 /// The handler's pace, shared by its workers.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::dispatch::Shared;
+use super::handler::Handler;
 
 /// Connections that no invocation used for this long are closed.
 const IDLE_CONNECTION_LIMIT: Duration = Duration::from_secs(60);
@@ -21,8 +22,8 @@ const STALE_POLLS: u32 = 10;
 #[derive(Debug)]
 pub struct Scout {
     pub shared: Arc<Shared>,
-    /// Ids of this host's handlers.
-    pub handlers: Vec<i64>,
+    /// This host's handlers.
+    pub handlers: Vec<Arc<Handler>>,
     pub poll_interval: Duration,
 }
 
@@ -74,12 +75,13 @@ impl Scout {
     pub async fn run(self, stop: CancellationToken) {
         let mut failing_since: Option<Instant> = None;
         loop {
-            match self.shared.store.due_handlers(&self.handlers).await {
+            let (busy, quiet) = self.by_claims();
+            match self.shared.store.due_handlers(&quiet).await {
                 Ok(due) => {
                     if let Some(since) = failing_since.take() {
                         tracing::info!(outage_ms = since.elapsed().as_millis(), "the database answers again");
                     }
-                    self.shared.vitals.looked(self.poll_interval, due.len());
+                    self.shared.vitals.looked(self.poll_interval, busy + due.len());
                     due.into_iter().for_each(|handler| self.shared.wake.due(handler));
                 }
                 Err(error) if failing_since.is_none() => {
@@ -97,5 +99,12 @@ impl Scout {
                 () = tokio::time::sleep(self.poll_interval) => {}
             }
         }
+    }
+
+    /// How many handlers go on claiming by themselves, and the others.
+    fn by_claims(&self) -> (usize, Vec<i64>) {
+        let quiet = self.handlers.iter().filter(|handler| !handler.turns.go_on());
+        let quiet: Vec<i64> = quiet.map(|handler| handler.access.id).collect();
+        (self.handlers.len() - quiet.len(), quiet)
     }
 }

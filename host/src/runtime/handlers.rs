@@ -20,6 +20,7 @@ use crate::config::{
 use crate::pipeline::handler::{Handler, Pacer};
 use crate::pipeline::intake::RoutedHandler;
 use crate::store::deploy::{DeploySpec, Deployed, FirstState, Isolation, Ordering, Rights, TableRight};
+use crate::store::place::ClaimTurns;
 use crate::store::upkeep::Retention;
 
 /// Everything that the services need to know of the handlers.
@@ -122,6 +123,7 @@ fn running(handler: &HandlerConfig, deployed: Deployed, prepared: wonce_wasm::Pr
         owner: handler.owner.clone(),
         concurrency: handler.concurrency as usize,
         pace: Pacer::new(BatchLimit::new(u16::try_from(handler.batch).unwrap_or(u16::MAX))),
+        turns: ClaimTurns::default(),
     }
 }
 

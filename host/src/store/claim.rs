@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::future;
 use tokio::time::timeout;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{FromSql, Type};
 use wonce_core::delivery::{Attempt, Delivery, Repeat, Round};
 use wonce_core::event::{Event, Micros};
 use wonce_core::name::{Key, OrderingKey, SourceName};
@@ -17,13 +17,14 @@ use wonce_core::pace::BatchLimit;
 
 use super::Error;
 use super::lease::{HandlerAccess, Lease, LeasePool};
+use super::place::{ClaimTurns, Place};
 use super::sql::Sql;
 use super::transaction::{BOOKKEEPING_LIMIT, OpenTransaction, roll_back};
 
 pub(super) const CLAIM: Sql = Sql {
     name: "claim deliveries",
-    text: "SELECT * FROM wonce.claim($1, $2, $3, $4)",
-    params: &[Type::INT8, Type::BYTEA, Type::INT4, Type::INT2],
+    text: "SELECT * FROM wonce.claim($1, $2, $3, $4, $5, $6)",
+    params: &[Type::INT8, Type::BYTEA, Type::INT4, Type::INT2, Type::TIMESTAMPTZ, Type::INT8],
 };
 
 /// Deliveries that this host holds, at least one, in the order in which they may be handled.
@@ -53,24 +54,29 @@ pub struct ClaimedDelivery {
 pub struct FirstLane(pub i16);
 
 impl LeasePool {
-    /// Claims the handler's next due deliveries, or finds that nothing is due. `idle_limit` is how
-    /// long Postgres lets the transaction sit between two statements.
+    /// Claims the handler's next due deliveries when its turn comes, or finds that nothing is due.
+    /// `idle_limit` is how long Postgres lets the transaction sit between two statements.
     ///
     /// # Errors
     /// When the database is out of reach or refuses the handler's login.
     pub async fn claim(
         &self,
         access: &Arc<HandlerAccess>,
+        turns: &ClaimTurns,
         limit: BatchLimit,
         first_lane: FirstLane,
         idle_limit: Duration,
     ) -> Result<Option<Claimed>, Error> {
         let lease = self.lease(access).await?;
-        let claim = claim_on(&lease, access, limit, first_lane, idle_limit);
+        let mut turn = turns.next().await;
+        let claim = claim_on(&lease, access, turn.begin(), limit, first_lane, idle_limit);
         let rows = match timeout(BOOKKEEPING_LIMIT, claim).await {
             Ok(rows) => rows?,
             Err(_) => return Err(Error::Unreachable { reason: "the claim was not answered".to_owned() }),
         };
+        let is_full = rows.len() >= usize::from(limit.get());
+        turn.ended(rows.iter().map(place_of).max().filter(|_| is_full));
+        drop(turn);
         if rows.is_empty() {
             roll_back(lease).await;
             return Ok(None);
@@ -85,6 +91,7 @@ impl LeasePool {
 async fn claim_on(
     lease: &Lease,
     access: &HandlerAccess,
+    after: Place,
     limit: BatchLimit,
     first_lane: FirstLane,
     idle_limit: Duration,
@@ -100,11 +107,39 @@ async fn claim_on(
     let limit = i32::from(limit.get());
     let (begun, rows) = future::join(
         client.batch_execute(&begin),
-        client.query(connection.bookkeeping(&CLAIM), &[&access.id, &access.secret, &limit, &first_lane.0]),
+        client.query(
+            connection.bookkeeping(&CLAIM),
+            &[&access.id, &access.secret, &limit, &first_lane.0, &after.due, &after.id],
+        ),
     )
     .await;
     begun.map_err(failed)?;
     rows.map_err(failed)
+}
+
+fn place_of(row: &Row) -> Place {
+    let mut columns = Columns::of(row);
+    let (id, due) = (columns.next(), columns.next());
+    Place { due, id }
+}
+
+/// A claimed row, read in the order in which `wonce.claim` has its columns: looking each up by name
+/// would cost more than reading it.
+struct Columns<'a> {
+    row: &'a Row,
+    read: usize,
+}
+
+impl<'a> Columns<'a> {
+    fn of(row: &'a Row) -> Self {
+        Self { row, read: 0 }
+    }
+
+    fn next<T: FromSql<'a>>(&mut self) -> T {
+        let index = self.read;
+        self.read += 1;
+        self.row.get(index)
+    }
 }
 
 impl ClaimedDelivery {
@@ -113,49 +148,56 @@ impl ClaimedDelivery {
             attempt: format!("read the claimed delivery's {what}"),
             reason,
         };
-        let key = Key::parse(row.get::<_, String>("key")).map_err(|e| broken("key", e.to_string()))?;
-        let ordering_key = row
-            .get::<_, Option<String>>("ordering_key")
+        let mut columns = Columns::of(row);
+        let inbox_id = columns.next();
+        let _due_at: SystemTime = columns.next();
+        let key = Key::parse(columns.next::<String>()).map_err(|e| broken("key", e.to_string()))?;
+        let ordering_key = columns
+            .next::<Option<String>>()
             .map(OrderingKey::parse)
             .transpose()
             .map_err(|e| broken("ordering key", e.to_string()))?;
-        let via =
-            SourceName::parse(row.get::<_, String>("via")).map_err(|e| broken("source", e.to_string()))?;
-        let extensions: Vec<String> = row.get("extensions");
+        let round = Round(columns.next::<i32>().cast_unsigned());
+        let attempt = Attempt(columns.next::<i32>().cast_unsigned());
+        let accepted_at = micros(columns.next());
+        let via = SourceName::parse(columns.next::<String>()).map_err(|e| broken("source", e.to_string()))?;
         let event = Event {
             via,
-            id: row.get("event_id"),
-            source: row.get("source"),
-            event_type: row.get("event_type"),
-            subject: row.get("subject"),
-            time: row.get::<_, Option<SystemTime>>("event_time").map(micros),
-            content_type: row.get("content_type"),
-            data_schema: row.get("data_schema"),
-            traceparent: row.get("traceparent"),
-            extensions: extensions.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
-            data: row.get("data"),
-        };
-        let repeat = match row.get::<_, Option<&str>>("repeat") {
-            None => None,
-            Some("key_conflict") => Some(Repeat::KeyConflict),
-            Some(_) => Some(Repeat::Duplicate),
+            id: columns.next(),
+            source: columns.next(),
+            event_type: columns.next(),
+            subject: columns.next(),
+            time: columns.next::<Option<SystemTime>>().map(micros),
+            content_type: columns.next(),
+            data_schema: columns.next(),
+            traceparent: columns.next(),
+            extensions: pairs(columns.next()),
+            data: columns.next(),
         };
         Ok(Self {
-            delivery: Delivery {
-                inbox_id: row.get("inbox_id"),
-                key,
-                ordering_key,
-                round: Round(row.get::<_, i32>("round").cast_unsigned()),
-                attempt: Attempt(row.get::<_, i32>("attempt").cast_unsigned()),
-            },
+            delivery: Delivery { inbox_id, key, ordering_key, round, attempt },
             event,
-            accepted_at: micros(row.get("accepted_at")),
-            started_at: micros(row.get("started_at")),
-            marks: row.get("marks"),
-            repeat,
-            xact: row.get("xact"),
+            accepted_at,
+            marks: columns.next(),
+            repeat: match columns.next::<Option<&str>>() {
+                None => None,
+                Some("key_conflict") => Some(Repeat::KeyConflict),
+                Some(_) => Some(Repeat::Duplicate),
+            },
+            xact: columns.next(),
+            started_at: micros(columns.next()),
         })
     }
+}
+
+/// name, value, name, value, ...
+fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+    let mut flat = flat.into_iter();
+    let mut pairs = Vec::with_capacity(flat.len() / 2);
+    while let (Some(name), Some(value)) = (flat.next(), flat.next()) {
+        pairs.push((name, value));
+    }
+    pairs
 }
 
 /// Database time as the contract has it.

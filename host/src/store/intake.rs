@@ -27,7 +27,7 @@ const MAX_ASKS: usize = 5;
 const ACCEPT: Sql = Sql {
     name: "accept deliveries",
     text: "SELECT delivery, verdict FROM wonce.accept(
-               $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+               $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
     params: &[
         Type::INT8_ARRAY,
         Type::TEXT_ARRAY,
@@ -35,7 +35,6 @@ const ACCEPT: Sql = Sql {
         Type::TEXT_ARRAY,
         Type::BYTEA_ARRAY,
         Type::TEXT_ARRAY,
-        Type::INT4_ARRAY,
         Type::TEXT_ARRAY,
         Type::TEXT_ARRAY,
         Type::TEXT_ARRAY,
@@ -204,17 +203,22 @@ async fn ask(
     places: &[Place],
 ) -> Result<Vec<Option<Landed>>, Error> {
     let columns = Columns::of(arrivals, places);
-    let rows = ACCEPT.query(tx, &columns.params()).await?;
-    if rows.len() != places.len() {
-        let reason = format!("{} deliveries got {} verdicts", places.len(), rows.len());
-        return Err(Error::Refused { attempt: ACCEPT.name.to_owned(), reason });
+    let mut verdicts = vec![Some(Landed::Accepted); places.len()];
+    for row in ACCEPT.query(tx, &columns.params()).await? {
+        let delivery: i32 = row.get(0);
+        let place = usize::try_from(delivery - 1).ok().and_then(|index| verdicts.get_mut(index));
+        let Some(place) = place else {
+            let reason = format!("of {} deliveries, number {delivery} got a verdict", places.len());
+            return Err(Error::Refused { attempt: ACCEPT.name.to_owned(), reason });
+        };
+        *place = other_verdict(row.get(1))?;
     }
-    rows.iter().map(|row| verdict(row.get(1))).collect()
+    Ok(verdicts)
 }
 
-fn verdict(word: &str) -> Result<Option<Landed>, Error> {
+/// What a delivery is that was not accepted.
+fn other_verdict(word: &str) -> Result<Option<Landed>, Error> {
     match word {
-        "accepted" => Ok(Some(Landed::Accepted)),
         "duplicate" => Ok(Some(Landed::Duplicate)),
         "key_conflict" => Ok(Some(Landed::KeyConflict)),
         "gone" => Ok(None),

@@ -30,6 +30,9 @@ const MIGRATIONS: &[Migration] = migrations![
     7 "0007_delivery",
     8 "0008_operator",
     9 "0009_batch",
+    10 "0010_claim",
+    11 "0011_accept",
+    12 "0012_lanes",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

@@ -28,15 +28,14 @@ use call::Call;
 
 pub(super) const DONE: Sql = Sql {
     name: "settle deliveries as done",
-    text: "SELECT wonce.settle_done($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    text: "SELECT wonce.settle_done($1, $2, $3, $4, $5, $6, $7, $8)",
     params: &[
         Type::INT8,
         Type::BYTEA,
         Type::TEXT,
         Type::BYTEA,
         Type::INT8_ARRAY,
-        Type::INT4_ARRAY,
-        Type::INT4_ARRAY,
+        Type::INT8_ARRAY,
         Type::TEXT_ARRAY,
         Type::TEXT_ARRAY,
     ],

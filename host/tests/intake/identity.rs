@@ -107,7 +107,7 @@ async fn a_key_that_settles_while_it_arrives_again_is_found_out_at_its_claim() {
     };
     let (verdict, ()) = tokio::join!(again, commit);
     assert_eq!(verdict.expect("answered"), ["accepted"]);
-    let sql = "SELECT repeat FROM wonce.claim($1, $2, 1, 0::smallint)";
+    let sql = "SELECT repeat FROM wonce.claim($1, $2, 1, 0::smallint, '-infinity', 0)";
     let claimed = world.client().await.query_one(sql, &[&handler, &SECRET]).await.expect(sql);
     assert_eq!(claimed.get::<_, Option<&str>>(0), Some("duplicate"));
     intake.end().await;

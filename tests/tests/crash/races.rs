@@ -15,6 +15,7 @@ use wonce_host::store::deploy::{
     DeploySpec, Deployed, FirstState, Isolation, OnOtherVersion, Ordering, Rights,
 };
 use wonce_host::store::lease::LeasePool;
+use wonce_host::store::place::ClaimTurns;
 use wonce_host::store::settle::{Record, Settlement, Written};
 use wonce_tests::child::database::{Database, until_one_waits_for_a_lock};
 
@@ -31,7 +32,8 @@ const HANDLER: &str =
 const LANE: &str =
     "INSERT INTO wonce.lane (handler_id, lane) SELECT id, wonce.lane_of('k') FROM wonce.handler";
 /// What a host's claim calls, for the key of what it got.
-const CLAIM: &str = "SELECT c.key FROM wonce.handler h, wonce.claim(h.id, 'secret', 1, 0::smallint) c";
+const CLAIM: &str =
+    "SELECT c.key FROM wonce.handler h, wonce.claim(h.id, 'secret', 1, 0::smallint, '-infinity', 0) c";
 
 #[tokio::test]
 async fn a_failed_commit_writes_nothing_while_or_after_another_host_has_its_row() {
@@ -162,9 +164,11 @@ async fn deploy(store: &Store, database: &Database) -> Deployed {
 
 /// What a host knows whose commit failed: what it had claimed, and that it holds it no more.
 async fn claim_and_let_go(deployed: &Deployed) -> ClaimedDelivery {
-    let access = Arc::new(deployed.access.clone());
-    let claimed =
-        LeasePool::new(1).claim(&access, BatchLimit::ONE, FirstLane(0), NEVER).await.expect("a claim");
+    let (access, turns) = (Arc::new(deployed.access.clone()), ClaimTurns::default());
+    let claimed = LeasePool::new(1)
+        .claim(&access, &turns, BatchLimit::ONE, FirstLane(0), NEVER)
+        .await
+        .expect("a claim");
     let mut claimed = claimed.expect("something is due");
     claimed.transaction.release().await;
     claimed.deliveries.remove(0)

@@ -81,7 +81,7 @@ async fn the_role_itself_may_not_even_without_the_guard() {
         "update wonce.outbox set state = 'confirmed'",
         "select * from shipping.shipments",
         "select wonce.discard(1, 'me', '')",
-        "select wonce.claim(1, '', 1, null)",
+        "select wonce.claim(1, '', 1, null, '-infinity', 0)",
         "select wonce.replay(1, null, 'me', '')",
         "create schema mine",
         "drop table lab.entry",

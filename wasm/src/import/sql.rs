@@ -2,7 +2,6 @@
 //! database. Knows nothing of Postgres beyond the words of the contract.
 
 use wonce_core::sql::{ResultLimits, SqlError, SqlLimit};
-use wonce_core::statement;
 
 use crate::bindings::wonce::handler::sql::{Error, Host, RowSet, Value};
 use crate::convert;
@@ -75,7 +74,7 @@ impl State {
         } else if statement.len() as u64 > limits.statement_bytes {
             Err(SqlError::LimitExceeded(SqlLimit::StatementBytes))
         } else {
-            statement::check(statement).map_err(|why| SqlError::Denied(why.to_string()))
+            self.facts.statements.check(statement).map_err(|why| SqlError::Denied(why.to_string()))
         })
     }
 

@@ -14,6 +14,7 @@ use wonce_core::outcome::Outcome;
 use crate::bindings::HandlerPre;
 use crate::fault::{self, Ending, Stage};
 use crate::invoke::{evidence, store};
+use crate::known::KnownStatements;
 use crate::lent::NoTransaction;
 use crate::limits::Limits;
 use crate::report::Reason;
@@ -43,7 +44,7 @@ pub(super) async fn trial(inner: &Inner, handler: &HandlerPre<State>) -> Result<
         Err(_) => Ending::Elapsed,
     };
     let mut state = store.into_data();
-    let stderr = state.wasi.stderr.take();
+    let stderr = state.wasi.printed().stderr;
     Err(reason(fault::judge(ending, &evidence(&mut state, &stderr))))
 }
 
@@ -70,5 +71,6 @@ fn facts(max_memory: usize) -> Facts {
         settings: Arc::new(BTreeMap::new()),
         emits: Arc::new(BTreeSet::new()),
         limits: Limits { deadline: TRIAL_DEADLINE, memory_bytes: max_memory as u64, ..Limits::default() },
+        statements: KnownStatements::default(),
     }
 }

@@ -7,7 +7,8 @@ use wonce_core::event::{Event, Micros};
 use super::{Arrival, Place};
 use crate::store::sql::Param;
 
-/// One array a parameter. Events are sent once each, however many handlers want them.
+/// One array a parameter, one element a delivery: an event that several handlers want is sent as
+/// often, which costs less than to look it up in the database.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     handler_ids: Vec<i64>,
@@ -16,7 +17,6 @@ pub(super) struct Columns<'a> {
     ordering_keys: Vec<Option<&'a str>>,
     digests: Vec<&'a [u8]>,
     hash_rules: Vec<&'a str>,
-    event_of: Vec<i32>,
     vias: Vec<&'a str>,
     event_ids: Vec<Option<&'a str>>,
     sources: Vec<&'a str>,
@@ -33,15 +33,11 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// `places` are sorted by arrival.
     pub(super) fn of(arrivals: &[&'a Arrival], places: &[Place]) -> Self {
         let mut columns = Self::default();
-        let mut last = None;
         for place in places {
             let arrival = arrivals[place.arrival];
-            if last.replace(place.arrival) != Some(place.arrival) {
-                columns.push_event(&arrival.event);
-            }
+            columns.push_event(&arrival.event);
             let new = &arrival.deliveries[place.delivery];
             columns.handler_ids.push(new.recipient.id);
             columns.keys.push(new.key.as_str());
@@ -49,7 +45,6 @@ impl<'a> Columns<'a> {
             columns.ordering_keys.push(new.ordering_key.as_ref().map(|key| key.as_str()));
             columns.digests.push(&new.hash.digest);
             columns.hash_rules.push(&new.hash.rule);
-            columns.event_of.push(position(columns.datas.len()));
         }
         columns
     }
@@ -73,7 +68,7 @@ impl<'a> Columns<'a> {
     }
 
     /// In the order of the function's parameters.
-    pub(super) fn params(&self) -> [Param<'_>; 20] {
+    pub(super) fn params(&self) -> [Param<'_>; 19] {
         [
             &self.handler_ids,
             &self.keys,
@@ -81,7 +76,6 @@ impl<'a> Columns<'a> {
             &self.ordering_keys,
             &self.digests,
             &self.hash_rules,
-            &self.event_of,
             &self.vias,
             &self.event_ids,
             &self.sources,

@@ -11,9 +11,8 @@ use crate::store::transaction::PlannedEffect;
 #[derive(Debug, Default)]
 pub(super) struct Done<'a> {
     pub(super) inbox_ids: Vec<i64>,
-    rounds: Vec<i32>,
-    attempts: Vec<i32>,
-    ignored_reasons: Vec<Option<&'a str>>,
+    ignored_ids: Vec<i64>,
+    ignored_reasons: Vec<&'a str>,
     marked: Vec<&'a str>,
     xact: &'a str,
     version: &'a [u8],
@@ -26,9 +25,10 @@ impl<'a> Done<'a> {
             let Settlement::Done { ignored } = entry.settlement else { continue };
             let delivery = &entry.delivery.delivery;
             done.inbox_ids.push(delivery.inbox_id);
-            done.rounds.push(delivery.round.0.cast_signed());
-            done.attempts.push(delivery.attempt.0.cast_signed());
-            done.ignored_reasons.push(ignored.as_deref());
+            if let Some(reason) = ignored {
+                done.ignored_ids.push(delivery.inbox_id);
+                done.ignored_reasons.push(reason);
+            }
             if entry.delivery.marks > 0 {
                 done.marked.push(delivery.key.as_str());
             }
@@ -46,8 +46,7 @@ impl<'a> Done<'a> {
             &self.xact,
             &self.version,
             &self.inbox_ids,
-            &self.rounds,
-            &self.attempts,
+            &self.ignored_ids,
             &self.ignored_reasons,
             &self.marked,
         ]
