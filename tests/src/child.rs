@@ -1,6 +1,6 @@
 //! The real binary as a child process, so that it can be killed like one: what it is started with
-//! ([`setup`]), its database ([`database`]), who sends it events ([`sender`]) and who receives its
-//! effects ([`receiver`]). Knows nothing of the host's insides but its log lines and tables.
+//! ([`setup`]), its database ([`database`]), what may stand before that ([`pooler`]), who sends it
+//! events ([`sender`]) and who receives its effects ([`receiver`]). Knows nothing of the host's insides but its log lines and tables.
 
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
@@ -16,6 +16,7 @@ use crate::target;
 use crate::wait::{bounded, until};
 
 pub mod database;
+pub mod pooler;
 pub mod receiver;
 pub mod sender;
 pub mod setup;

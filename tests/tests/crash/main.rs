@@ -3,6 +3,8 @@
 mod kills;
 mod load;
 mod order;
+mod pooler;
+mod private;
 mod races;
 mod start;
 mod stop;
