@@ -7,7 +7,7 @@ PLUGINS := $(CARGO_TARGET_DIR)/plugins
 # wasm-tools, where setup had to bring it.
 export PATH := $(PATH):$(CARGO_TARGET_DIR)/tools/bin
 
-.PHONY: help setup plugins build demo test test-newest lint soak bench bench-smoke bench-build
+.PHONY: help setup plugins build demo test test-newest lint deny soak bench bench-smoke bench-build
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -40,6 +40,11 @@ lint: ## formatting, clippy and documentation, as CI checks them
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cd plugins && cargo fmt --all --check && CARGO_TARGET_DIR=$(PLUGINS) cargo clippy --workspace --all-targets -- -D warnings
+
+DENY ?= advisories licenses bans sources
+deny: ## the dependencies: known faults, licences, sources (needs cargo-deny; DENY="licenses bans sources" works offline)
+	cargo deny --locked check --hide-inclusion-graph $(DENY)
+	cargo deny --locked --manifest-path plugins/Cargo.toml --config deny.toml check --hide-inclusion-graph $(DENY)
 
 soak: plugins ## the long runs: many kills over many events
 	cargo build --workspace --all-targets
