@@ -9,3 +9,4 @@ mod races;
 mod start;
 mod stop;
 mod survivors;
+mod verbs;
