@@ -46,9 +46,12 @@ deny: ## the dependencies: known faults, licences, sources (needs cargo-deny; DE
 	cargo deny --locked check --hide-inclusion-graph $(DENY)
 	cargo deny --locked --manifest-path plugins/Cargo.toml --config deny.toml check --hide-inclusion-graph $(DENY)
 
-soak: plugins ## the long runs: many kills over many events
+soak: plugins ## the long runs, about 15 minutes: many kills; memory and dead rows under a long load
 	cargo build --workspace --all-targets
-	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo test -p wonce-tests --release -- --nocapture soak
+	WONCE_SOAK=1 $(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --test crash -- --nocapture soak
+	cargo build --release -p wonce-host
+	WONCE_SOAK=1 WONCE_TEST_PROGRAM=$(CARGO_TARGET_DIR)/release/wonce \
+		$(CARGO_TARGET_DIR)/debug/with-postgres cargo test --workspace --test soak -- --nocapture soak
 
 bench: bench-build ## wonce, hand-written consumers and pgbench in turn: the table, bench/report.json, bench/drain.svg
 	$(CARGO_TARGET_DIR)/release/wonce-bench $(BENCH_FLAGS)
