@@ -91,7 +91,9 @@ async fn send_one(sender: &Sender, one: OneEvent) -> anyhow::Result<Summary> {
     if let Answer::Kept(receipt) | Answer::Conflict(receipt, _) = &answer {
         summary.receipt = Some(EventReceipt::clone(receipt));
     }
-    summary.count(None, &answer);
+    if let Some(failure) = summary.count(None, &answer) {
+        progress::say(&failure);
+    }
     Ok(summary)
 }
 

@@ -1,9 +1,10 @@
 //! The real binary as a child process, so that it can be killed like one: what it is started with
-//! ([`setup`]), its database ([`database`]), who sends it events ([`sender`]) and who receives its
-//! effects ([`receiver`]). Knows nothing of the host's insides but its log lines and tables.
+//! ([`setup`]), its database ([`database`]), what may stand before that ([`pooler`]), who sends it
+//! events ([`sender`]) and who receives its effects ([`receiver`]). Knows nothing of the host's insides but its log lines and tables.
 
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +17,7 @@ use crate::target;
 use crate::wait::{bounded, until};
 
 pub mod database;
+pub mod pooler;
 pub mod receiver;
 pub mod sender;
 pub mod setup;
@@ -125,6 +127,18 @@ impl Host {
         until(&format!("a host says \"{text}\""), async || self.log.text().contains(text)).await;
     }
 
+    /// The memory that it holds just now.
+    ///
+    /// # Panics
+    /// When it has ended.
+    #[must_use]
+    pub fn resident_kib(&self) -> u64 {
+        let id = self.process.id().expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a process has memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")
+    }
+
     #[must_use]
     pub fn log(&self) -> &Log {
         &self.log
@@ -167,10 +181,11 @@ pub async fn verb(words: &[&str]) -> Output {
     bounded("a verb ends", run).await.expect("the binary starts")
 }
 
-/// The binary beside this test's own, with nothing of ours in its environment: the host refuses
+/// The binary that `WONCE_TEST_PROGRAM` names, or the one beside this test's own, with nothing of ours in its environment: the host refuses
 /// variables that look like its own and are not.
 fn wonce() -> Command {
-    let mut command = Command::new(target::program("wonce"));
+    let program = std::env::var_os("WONCE_TEST_PROGRAM").map(PathBuf::from);
+    let mut command = Command::new(program.unwrap_or_else(|| target::program("wonce")));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("WONCE_") || name == "DATABASE_URL" {
             command.env_remove(name);

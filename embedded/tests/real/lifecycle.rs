@@ -1,6 +1,6 @@
 //! The life of a private cluster with the real programs: made, used again, crashed, adopted, shared.
 
-use crate::support::{self, Folder, count, execute, owner_process, start};
+use crate::support::{self, Folder, count, durable, execute, owner_process, start};
 use wonce_embedded::{DATABASE, Durability, Embedded, Settings};
 
 const MAKE: &str = "CREATE TABLE kept (id int PRIMARY KEY)";
@@ -31,7 +31,7 @@ async fn the_first_start_makes_a_cluster_and_the_second_one_finds_the_data() {
 #[tokio::test]
 async fn committed_rows_survive_a_killed_server() {
     let folder = Folder::new();
-    let mut settings = Settings::new(folder.path());
+    let mut settings = durable(&folder);
     settings.options.push(("log_min_messages".into(), "log".into()));
     let mut embedded = Embedded::start(settings).await.unwrap();
     let url = embedded.url(DATABASE);
@@ -136,12 +136,12 @@ async fn a_durable_start_does_not_adopt_a_throwaway_server() {
     let folder = Folder::new();
     let first = start(&folder).await;
     first.leave_running();
-    let refused = Embedded::start(Settings::new(folder.path())).await.unwrap_err().to_string();
+    let refused = Embedded::start(durable(&folder)).await.unwrap_err().to_string();
     assert!(refused.contains("fsync off"), "{refused}");
     let again = start(&folder).await;
     assert!(again.owns_server());
     again.stop().await.unwrap();
-    let durable = Embedded::start(Settings::new(folder.path())).await.unwrap();
+    let durable = Embedded::start(durable(&folder)).await.unwrap();
     assert_eq!(count(&durable.url(DATABASE), "SELECT current_setting('fsync')").await, "on");
     durable.stop().await.unwrap();
     assert_eq!(Settings::new(folder.path()).durability, Durability::Durable);

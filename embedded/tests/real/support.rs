@@ -35,7 +35,16 @@ impl Drop for Folder {
 }
 
 pub(crate) fn throwaway(folder: &Folder) -> Settings {
-    Settings::throwaway(folder.path())
+    Settings { bin_dir: bin_dir(), ..Settings::throwaway(folder.path()) }
+}
+
+pub(crate) fn durable(folder: &Folder) -> Settings {
+    Settings { bin_dir: bin_dir(), ..Settings::new(folder.path()) }
+}
+
+/// The programs that the run is about.
+fn bin_dir() -> Option<PathBuf> {
+    std::env::var_os("WONCE_PG_BIN").map(Into::into)
 }
 
 pub(crate) async fn start(folder: &Folder) -> Embedded {
@@ -106,7 +115,8 @@ pub(crate) fn owner_role() -> Option<PathBuf> {
 
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 pub(crate) async fn own_until_killed(dir: PathBuf) {
-    let embedded = Embedded::start(Settings::throwaway(dir)).await.unwrap();
+    let embedded =
+        Embedded::start(Settings { bin_dir: bin_dir(), ..Settings::throwaway(dir) }).await.unwrap();
     println!("\n{READY}{}", embedded.pid());
     std::future::pending::<()>().await;
 }

@@ -32,14 +32,17 @@ impl Progress {
         }
     }
 
-    /// Writes one line above the bar. A closed stderr hears nothing; the summary counts all the same.
+    /// Writes one line above the bar.
     pub(super) fn note(&self, line: &str) {
-        self.bar.suspend(|| {
-            let _closed = writeln!(std::io::stderr(), "{line}");
-        });
+        self.bar.suspend(|| say(line));
     }
 
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Writes one line to stderr. A closed one hears nothing; the summary counts all the same.
+pub(super) fn say(line: &str) {
+    let _closed = writeln!(std::io::stderr(), "{line}");
 }

@@ -166,7 +166,9 @@ async fn server() -> (String, Option<OwnCluster>) {
         return (server, None);
     }
     let folder = std::env::temp_dir().join(format!("wonce-intake-{}", Uuid::new_v4().simple()));
-    let postgres = Embedded::start(Settings::throwaway(&folder)).await.expect("Postgres is installed");
+    let bin_dir = std::env::var_os("WONCE_PG_BIN").map(Into::into);
+    let settings = Settings { bin_dir, ..Settings::throwaway(&folder) };
+    let postgres = Embedded::start(settings).await.expect("Postgres is installed");
     let url = postgres.url("postgres");
     let server = url.strip_suffix("/postgres").expect("a URL without options").to_owned();
     (server, Some(OwnCluster { postgres, folder }))

@@ -13,9 +13,9 @@ use crate::wait::until;
 /// Connections of a throw-away server: several hosts and their tests.
 const CONNECTIONS: &str = "200";
 /// The tables that the guests of these tests write: one row a handled event.
-const BUSINESS: &str = "
-    CREATE SCHEMA app;
-    CREATE TABLE app.entry (
+pub(super) const BUSINESS: &str = "
+    CREATE SCHEMA IF NOT EXISTS app;
+    CREATE TABLE IF NOT EXISTS app.entry (
         seq   bigint      GENERATED ALWAYS AS IDENTITY,
         event text        NOT NULL,
         k     text,
@@ -23,7 +23,7 @@ const BUSINESS: &str = "
         begun timestamptz NOT NULL DEFAULT clock_timestamp(),
         ended timestamptz
     );
-    CREATE TABLE app.gate (event text NOT NULL);";
+    CREATE TABLE IF NOT EXISTS app.gate (event text NOT NULL);";
 
 /// A server of a test's own.
 #[derive(Debug)]

@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::database::Database;
+use super::database::{BUSINESS, Database};
+use super::pooler::Pooler;
 use crate::target;
 
 /// One host's folder. A host that is started again from it is the same host.
 #[derive(Debug)]
 pub struct Setup {
     folder: TempDir,
-    database_url: String,
+    /// The table `[database]`.
+    database: String,
     receiver: SocketAddr,
     component: PathBuf,
 }
@@ -22,13 +25,40 @@ impl Setup {
     /// A host on this database whose sink `out` is this receiver.
     #[must_use]
     pub fn new(database: &Database, receiver: SocketAddr) -> Self {
+        Self::with(format!("url = \"{}\"", database.url), receiver)
+    }
+
+    /// A host that makes and runs its own Postgres, from the programs of `WONCE_PG_BIN` if it is set.
+    #[must_use]
+    pub fn with_private_postgres(receiver: SocketAddr) -> Self {
+        let bin_dir = std::env::var("WONCE_PG_BIN").ok();
+        let bin_dir = bin_dir.map(|bin| format!("embedded.bin_dir = \"{bin}\""));
+        let setup = Self::with(bin_dir.unwrap_or_default(), receiver);
+        // The account that runs Postgres passes through.
+        let passable = fs::Permissions::from_mode(0o711);
+        for folder in [setup.folder.path(), &setup.folder.path().join("data")] {
+            fs::set_permissions(folder, passable.clone()).expect("a folder of ours");
+        }
+        setup
+    }
+
+    fn with(database: String, receiver: SocketAddr) -> Self {
         let folder = tempfile::Builder::new().prefix("wonce-host-").tempdir().expect("a folder");
         target::share_compiled(folder.path());
         let component = target::component("probe");
-        let setup = Self { folder, database_url: database.url.clone(), receiver, component };
+        let setup = Self { folder, database, receiver, component };
         setup.write();
         setup.write_manifest("");
         setup
+    }
+
+    /// With everything but invocations by way of a pooler.
+    #[must_use]
+    pub fn through(mut self, pooler: &Pooler) -> Self {
+        let direct = self.database.replacen("url", "direct_url", 1);
+        self.database = format!("url = \"{}\"\n{direct}", pooler.url);
+        self.write();
+        self
     }
 
     /// With deliveries in order by a member of the payload.
@@ -49,6 +79,12 @@ impl Setup {
         self
     }
 
+    /// Where a private Postgres is.
+    #[must_use]
+    pub fn postgres(&self) -> PathBuf {
+        self.folder.path().join("data/postgres")
+    }
+
     /// The configuration file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
@@ -61,13 +97,15 @@ impl Setup {
              [[subscription]]\ntypes = [\"probe.*\"]\n{order}\n[settings]\ngreeting = \"hello\"\n"
         );
         fs::write(self.folder.path().join("handler.toml"), manifest).expect("written");
+        // Where the database is a test's own, it has these tables already.
+        fs::write(self.folder.path().join("schema.sql"), BUSINESS).expect("written");
     }
 
     fn write(&self) {
         let text = format!(
             r#"data_dir = "data"
 [database]
-url = "{url}"
+{database}
 max_connections = 5
 [http]
 listen = "127.0.0.1:0"
@@ -85,6 +123,7 @@ retry = {{ first = "20ms", ceiling = "200ms", jitter = "10ms", max_attempts = 10
 [handlers.probe]
 component = "{component}"
 manifest = "handler.toml"
+setup = "schema.sql"
 retry = {{ first = "20ms", ceiling = "100ms", jitter = "10ms", max_attempts = 5 }}
 limits = {{ deadline = "60s" }}
 [handlers.probe.tables]
@@ -93,7 +132,7 @@ limits = {{ deadline = "60s" }}
 [log]
 format = "json"
 "#,
-            url = self.database_url,
+            database = self.database,
             receiver = self.receiver,
             component = self.component.display(),
         );

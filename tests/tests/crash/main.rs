@@ -3,7 +3,10 @@
 mod kills;
 mod load;
 mod order;
+mod pooler;
+mod private;
 mod races;
 mod start;
 mod stop;
 mod survivors;
+mod verbs;
