@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = migrations![
     7 "0007_delivery",
     8 "0008_operator",
     9 "0009_batch",
+    21 "0021_operation",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.
