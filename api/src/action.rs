@@ -11,9 +11,9 @@ pub struct Action {
     pub at: Time,
     /// As the caller named itself; not proven.
     pub actor: String,
-    /// `deploy`, `pause`, `resume`, `replay` or `discard`.
+    /// `deploy`, `pause`, `resume`, `replay`, `discard`, `abort` or `pace`.
     pub verb: String,
-    /// `handler/<name>` or `dead-letter/<id>`.
+    /// `handler/<name>`, `dead-letter/<id>` or `operation/<id>`.
     pub target: String,
     pub reason: String,
 }

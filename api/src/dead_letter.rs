@@ -2,12 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::AttemptSeen;
+use crate::action::Action;
+use crate::event::{AttemptSeen, EffectSeen};
 use crate::{Taken, Time};
 
 /// How many dead letters a list holds unless asked otherwise, and at most.
 pub const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 1000;
+
+/// Which dead letters: each condition narrows it, and without any it is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+    /// Why they are dead: a dead reason or a park reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The group: dead letters of one cause share it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The first digits of the version that they failed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_prefix: Option<String>,
+}
 
 /// The query of `GET /v1/dead-letters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +42,10 @@ pub struct DeadLetterQuery {
     pub state: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_prefix: Option<String>,
     /// Only dead letters with a smaller id: the next page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -35,6 +59,14 @@ pub struct DeadLetterList {
     pub taken: Taken,
     /// All that match, on this page or not.
     pub total: i64,
+    /// The largest id that any dead letter had: what an operation on this list says as `as_of`.
+    #[serde(default)]
+    pub as_of: i64,
+    /// When the first and the last of all that match failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_failed_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest_failed_at: Option<Time>,
     /// The latest first.
     pub dead_letters: Vec<DeadLetterSummary>,
     /// Pass as `before` for the next page; absent on the last one.
@@ -66,6 +98,70 @@ pub struct DeadLetterSummary {
     pub acted_at: Option<Time>,
 }
 
+/// The query of `GET /v1/dead-letter-groups`: open dead letters, by cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupQuery {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_prefix: Option<String>,
+    /// Only groups whose newest dead letter has a smaller id: the next page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+}
+
+/// `GET /v1/dead-letter-groups`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupList {
+    pub taken: Taken,
+    /// The one with the newest dead letter first.
+    pub groups: Vec<Group>,
+    /// The largest id that any dead letter had: what an operation on a group says as `as_of`.
+    pub as_of: i64,
+    /// Pass as `before` for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_before: Option<i64>,
+}
+
+/// Open dead letters of one cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub fingerprint: String,
+    pub handler: Option<String>,
+    /// `delivery`, `key_conflict` or `parked`.
+    pub kind: String,
+    pub reason: String,
+    pub class: Option<String>,
+    pub code: String,
+    /// Of its newest dead letter, whole; what varies is not part of the fingerprint.
+    pub message: String,
+    pub owner: Option<String>,
+    pub entries: i64,
+    /// Of these, how many failed in the last hour.
+    pub last_hour: i64,
+    pub first_failed_at: Time,
+    pub last_failed_at: Time,
+    pub oldest: i64,
+    pub newest: i64,
+    /// On which versions they failed, the one with most first.
+    pub versions: Vec<GroupVersion>,
+}
+
+/// How many of a group failed on one version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupVersion {
+    pub digest: String,
+    pub label: String,
+    pub entries: i64,
+}
+
 /// `GET /v1/dead-letters/{id}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadLetterDetail {
@@ -95,6 +191,15 @@ pub struct DeadLetterDetail {
     pub attempts: Vec<AttemptSeen>,
     /// For a key conflict: the delivery that owns the key.
     pub original: Option<Original>,
+    /// What became of its delivery until now: `pending`, `done`, `ignored`, `dead` or `discarded`.
+    #[serde(default)]
+    pub standing: Option<String>,
+    /// What its delivery planned, which is nothing before it is done; oldest first.
+    #[serde(default)]
+    pub effects: Vec<EffectSeen>,
+    /// What people did to it, latest first.
+    #[serde(default)]
+    pub actions: Vec<Action>,
 }
 
 /// Received bytes, as a document can carry them.

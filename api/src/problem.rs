@@ -25,6 +25,9 @@ pub struct Problem {
     /// The event at fault in a batch, from 0. Nothing of that batch was accepted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub index: Option<usize>,
+    /// How many dead letters match, when the caller expected another number.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<i64>,
     /// What became of the event for each handler, when the event was kept all the same.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub deliveries: Vec<DeliveryReceipt>,

@@ -17,6 +17,9 @@ pub struct Verification {
     pub key_conflicts: i64,
     pub parked: i64,
     pub outbox: Vec<OutboxCount>,
+    /// What does not hold and belongs to no handler, in words.
+    #[serde(default)]
+    pub findings: Vec<String>,
 }
 
 /// One handler's books:

@@ -16,6 +16,7 @@ pub mod hash;
 pub mod json;
 pub mod key;
 pub mod name;
+pub mod operation;
 pub mod outcome;
 pub mod pace;
 pub mod payload;

@@ -16,6 +16,8 @@ mod json;
 mod key;
 #[path = "all/name.rs"]
 mod name;
+#[path = "all/operation.rs"]
+mod operation;
 #[path = "all/outcome.rs"]
 mod outcome;
 #[path = "all/relay.rs"]

@@ -20,16 +20,18 @@ pub mod guard;
 mod handlers;
 mod health;
 mod hindrance;
-pub mod parked;
+mod operations;
 pub mod readiness;
 pub mod refusal;
 mod request;
+mod selection;
 pub mod serve;
 mod status;
 pub mod verify;
 
+pub use crate::pipeline::parked;
+pub use crate::pipeline::parked::ParkedReplay;
 pub use guard::{AdminSettings, AdminToken, Door};
-pub use parked::ParkedReplay;
 pub use readiness::{Readiness, Ready};
 pub use serve::{AdminListener, serve};
 
@@ -69,6 +71,10 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/dead-letters/{id}", get(dead_letters::show))
         .route("/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
+        .route("/v1/dead-letter-groups", get(dead_letters::groups))
+        .route("/v1/operations", get(operations::list).post(operations::begin))
+        .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
+        .route("/v1/operations/{id}/items", get(operations::items))
         .route("/v1/verify", get(verify::verify))
         .route("/metrics", get(health::metrics))
         .fallback(refusal::no_such_path)

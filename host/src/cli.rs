@@ -10,12 +10,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bulk;
 mod client;
 mod connect;
 mod dead;
 mod error;
 mod event;
 mod handler;
+mod operation;
 pub mod render;
 mod run;
 mod send;
@@ -54,9 +56,12 @@ enum Verb {
     /// One event's timeline, and where its key comes from
     #[command(subcommand)]
     Event(event::Event),
-    /// List, show, replay and discard dead letters
+    /// List, show, replay and discard dead letters, one or many
     #[command(subcommand)]
     Dead(dead::Dead),
+    /// Watch, pause and abort what is done to many dead letters
+    #[command(subcommand)]
+    Operation(operation::Operation),
     /// Check that nothing was lost and nothing happened twice
     Verify(verify::Verify),
     /// Print the version
@@ -102,6 +107,7 @@ impl Verb {
             Verb::Handler(verb) => verb.run().await,
             Verb::Event(verb) => verb.run().await,
             Verb::Dead(verb) => verb.run().await,
+            Verb::Operation(verb) => verb.run().await,
             Verb::Verify(verb) => verb.run().await,
             Verb::Version => version::run(),
         }

@@ -7,6 +7,8 @@
 //! 5. [`relay`]: committed effects go to their sinks
 //! 6. [`upkeep`]: heartbeats, and what must not grow
 //!
+//! Beside the journey, [`operation`] puts back what died, as people asked for it.
+//!
 //! Invariant: no step knows the admin API or the command line, and none writes SQL.
 
 mod batch;
@@ -15,6 +17,8 @@ pub mod dispatch;
 pub mod handler;
 pub mod intake;
 pub mod invoke;
+pub mod operation;
+pub mod parked;
 pub mod probation;
 pub mod relay;
 pub mod scout;

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::handler::Handler;
 use crate::pipeline::intake::{Routes, intake};
+use crate::pipeline::operation::Operations;
 use crate::pipeline::probation::Probation;
 use crate::pipeline::relay::Relay;
 use crate::pipeline::scout::{Scout, Vitals};
@@ -227,6 +228,9 @@ impl Host {
             max_event_bytes: settings::bytes(config.http.max_event_bytes),
         };
         self.flow.spawn("submitted", |stop| mover.run(stop));
+        let operations =
+            Operations { store: store.clone(), wake: shared.wake.clone(), parked: Arc::new(intake.clone()) };
+        self.flow.spawn("operations", |stop| operations.run(stop));
         let relay =
             Relay::new(store.clone(), sinks, settings::relay(config, self.boot), Arc::clone(&shared.relay));
         self.flow.spawn("relay", |stop| relay.run(stop));

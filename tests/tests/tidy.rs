@@ -15,8 +15,8 @@ const MAX_LINES: usize = 500;
 /// Which top modules of the host may use which. What is not said here is forbidden, and what is said
 /// here and not done is taken out.
 const MAY_USE: &[(&str, &[&str])] = &[
-    // `pipeline` and `source` for one seam only: a parked event is routed again.
-    ("admin", &["pipeline", "source", "store", "telemetry"]),
+    // `pipeline` for one seam only: a parked event is routed again.
+    ("admin", &["pipeline", "store", "telemetry"]),
     // `admin` and `store` for `wonce verify --database-url`, which needs no host.
     ("cli", &["admin", "config", "runtime", "send", "store", "telemetry"]),
     ("config", &[]),

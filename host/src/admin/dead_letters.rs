@@ -5,18 +5,16 @@ use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use wonce_api::dead_letter::{
-    DEFAULT_LIMIT, DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, MAX_LIMIT,
-    ReplayRequest, Replayed, ReplayedDelivery,
+    DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, GroupList, GroupQuery,
+    ReplayRequest, Replayed, ReplayedDelivery, Selection,
 };
-use wonce_core::decide::DeadReason;
 use wonce_core::name::Key;
-use wonce_core::route::ParkReason;
 
 use super::AdminState;
 use super::hindrance::{Verb, refuse};
 use super::parked::ParkedError;
 use super::refusal::Refusal;
-use super::request;
+use super::{request, selection};
 use crate::store::action::By;
 use crate::store::dead_letter::Hindrance;
 use crate::store::view::dead_letter::Filter;
@@ -33,6 +31,23 @@ pub(super) async fn list(
 ) -> Result<Json<DeadLetterList>, Refusal> {
     let filter = filter(request::query(query)?)?;
     Ok(Json(state.store.dead_letters(&filter).await?))
+}
+
+pub(super) async fn groups(
+    State(state): State<AdminState>,
+    query: Result<Query<GroupQuery>, QueryRejection>,
+) -> Result<Json<GroupList>, Refusal> {
+    let query = request::query(query)?;
+    let before = request::number("before", query.before.as_deref())?;
+    let limit = request::limit(query.limit.as_deref())?;
+    let selection = selection::checked(Selection {
+        handler: query.handler,
+        reason: query.reason,
+        fingerprint: None,
+        version: query.version,
+        key_prefix: query.key_prefix,
+    })?;
+    Ok(Json(state.store.dead_letter_groups(&selection, before, limit).await?))
 }
 
 pub(super) async fn show(State(state): State<AdminState>, id: Id) -> Result<Json<DeadLetterDetail>, Refusal> {
@@ -133,40 +148,13 @@ fn filter(query: DeadLetterQuery) -> Result<Filter, Refusal> {
             )));
         }
     };
-    let reasons: Vec<&str> = DeadReason::ALL
-        .iter()
-        .map(|r| r.as_str())
-        .chain(ParkReason::ALL.iter().map(|r| r.as_str()))
-        .collect();
-    if let Some(reason) = query.reason.as_deref().filter(|r| !reasons.contains(r)) {
-        let known = reasons.join(", ");
-        return Err(Refusal::bad_request(format!(
-            "reason {reason:?} does not exist; the reasons are {known}"
-        )));
-    }
-    let limit = match number("limit", query.limit.as_deref())?.unwrap_or(DEFAULT_LIMIT) {
-        limit @ 1..=MAX_LIMIT => limit,
-        other => return Err(Refusal::bad_request(format!("limit {other} is not within 1 and {MAX_LIMIT}"))),
-    };
-    for text in [&query.handler, &query.fingerprint].into_iter().flatten() {
-        if text.contains('\0') {
-            return Err(Refusal::bad_request("a filter holds a NUL character, which no name has"));
-        }
-    }
-    let before = number("before", query.before.as_deref())?;
-    Ok(Filter {
+    let limit = request::limit(query.limit.as_deref())?;
+    let selection = selection::checked(Selection {
         handler: query.handler,
         reason: query.reason,
-        state,
         fingerprint: query.fingerprint,
-        before,
-        limit,
-    })
-}
-
-fn number<T: std::str::FromStr>(name: &str, text: Option<&str>) -> Result<Option<T>, Refusal> {
-    text.map(|text| {
-        text.parse().map_err(|_| Refusal::bad_request(format!("{name}={text:?} is not a number that fits")))
-    })
-    .transpose()
+        version: query.version,
+        key_prefix: query.key_prefix,
+    })?;
+    Ok(Filter { selection, state, before: request::number("before", query.before.as_deref())?, limit })
 }

@@ -108,7 +108,8 @@ fn is_known_host(host: &str, bound: IpAddr) -> bool {
 
 /// Refuses writes that a web page could send without the browser asking first.
 pub(super) async fn require_json(request: Request, next: Next) -> Result<Response, Refusal> {
-    if request.method() == Method::POST && !says_json(request.headers()) {
+    let writes = [Method::POST, Method::PATCH].contains(request.method());
+    if writes && !says_json(request.headers()) {
         return Err(Refusal::not_json());
     }
     Ok(next.run(request).await)

@@ -22,6 +22,8 @@ pub struct Refusal {
     title: &'static str,
     /// The thing, the reason, the next step.
     detail: String,
+    /// How many dead letters match, when another number was expected.
+    found: Option<i64>,
 }
 
 impl Refusal {
@@ -31,7 +33,12 @@ impl Refusal {
         title: &'static str,
         detail: impl Into<String>,
     ) -> Self {
-        Self { status, word, title, detail: detail.into() }
+        Self { status, word, title, detail: detail.into(), found: None }
+    }
+
+    /// The same with the number that was found.
+    pub(super) fn with_found(self, found: i64) -> Self {
+        Self { found: Some(found), ..self }
     }
 
     pub(super) fn bad_request(detail: impl Into<String>) -> Self {
@@ -58,7 +65,7 @@ impl Refusal {
     }
 
     pub(super) fn not_json() -> Self {
-        let detail = "a POST must say \"content-type: application/json\", so that no web page can send it; \
+        let detail = "a POST or PATCH must say \"content-type: application/json\", so that no web page can send it; \
                       add the header and a JSON body ({} will do)";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", "The body must be JSON", detail)
     }
@@ -107,6 +114,7 @@ pub(super) async fn write_refusals(uri: Uri, request: Request, next: Next) -> Re
         detail: refusal.detail,
         instance: uri.path().to_owned(),
         index: None,
+        found: refusal.found,
         deliveries: Vec::new(),
     };
     let document = serde_json::to_string(&problem).unwrap_or_default();
@@ -127,6 +135,9 @@ pub(super) async fn no_such_path(uri: Uri) -> Refusal {
 }
 
 pub(super) async fn no_such_method(method: Method, uri: Uri) -> Refusal {
-    let detail = format!("{method} is not for {:?}; reads are GET, verbs are POST", uri.path());
+    let detail = format!(
+        "{method} is not for {:?}; reads are GET, verbs are POST, changes of an operation are PATCH",
+        uri.path()
+    );
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "The method does not fit", detail)
 }

@@ -1,11 +1,14 @@
 //! Reads what callers send: names, keys, ids and bodies, each with a refusal that says which
 //! one is wrong and how it should look.
 
+use std::str::FromStr;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
+use wonce_api::dead_letter::{DEFAULT_LIMIT, MAX_LIMIT};
 use wonce_core::name::{HandlerName, Key};
 
 use super::refusal::Refusal;
@@ -22,13 +25,34 @@ pub(super) fn handler_name(path: Result<Path<String>, PathRejection>) -> Result<
 }
 
 pub(super) fn dead_letter_id(path: Result<Path<String>, PathRejection>) -> Result<i64, Refusal> {
-    let Path(id) =
-        path.map_err(|e| Refusal::bad_request(format!("the dead letter's id: {}", e.body_text())))?;
+    id(path, "dead letter", "wonce dead list")
+}
+
+pub(super) fn operation_id(path: Result<Path<String>, PathRejection>) -> Result<i64, Refusal> {
+    id(path, "operation", "wonce operation list")
+}
+
+fn id(path: Result<Path<String>, PathRejection>, what: &str, list: &str) -> Result<i64, Refusal> {
+    let Path(id) = path.map_err(|e| Refusal::bad_request(format!("the {what}'s id: {}", e.body_text())))?;
     id.parse().map_err(|_| {
-        Refusal::bad_request(format!(
-            "{id:?} is not a dead letter's id: ids are numbers, see `wonce dead list`"
-        ))
+        Refusal::bad_request(format!("{id:?} is not the id of a {what}: ids are numbers, see `{list}`"))
     })
+}
+
+/// A number of a query.
+pub(super) fn number<T: FromStr>(name: &str, text: Option<&str>) -> Result<Option<T>, Refusal> {
+    text.map(|text| {
+        text.parse().map_err(|_| Refusal::bad_request(format!("{name}={text:?} is not a number that fits")))
+    })
+    .transpose()
+}
+
+/// How many entries a page holds.
+pub(super) fn limit(text: Option<&str>) -> Result<u32, Refusal> {
+    match number("limit", text)?.unwrap_or(DEFAULT_LIMIT) {
+        limit @ 1..=MAX_LIMIT => Ok(limit),
+        other => Err(Refusal::bad_request(format!("limit {other} is not within 1 and {MAX_LIMIT}"))),
+    }
 }
 
 pub(super) fn key(what: &str, text: Option<&str>) -> Result<Key, Refusal> {

@@ -17,10 +17,15 @@ pub(super) async fn verify(State(state): State<AdminState>) -> Result<Json<Verif
 #[must_use]
 pub fn judge(books: Books) -> Verification {
     let handlers: Vec<Account> = books.handlers.iter().map(account).collect();
+    let findings = words(&[(
+        books.operations_differ,
+        "operations do not count their items right, so their progress cannot be trusted",
+    )]);
     Verification {
         taken: books.taken,
-        holds: handlers.iter().all(|account| account.holds),
+        holds: handlers.iter().all(|account| account.holds) && findings.is_empty(),
         handlers,
+        findings,
         key_conflicts: books.key_conflicts,
         parked: books.parked,
         outbox: books.outbox,
@@ -54,6 +59,11 @@ fn findings(books: &HandlerBooks) -> Vec<String> {
         (books.stray_effects, "effects were not committed together with a ledger row of their event"),
         (books.unreachable, "ordered deliveries are in a lane that does not exist, so nothing claims them"),
     ];
+    words(&checks)
+}
+
+/// The checks that found something.
+fn words(checks: &[(i64, &str)]) -> Vec<String> {
     checks.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
 

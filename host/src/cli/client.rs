@@ -74,6 +74,27 @@ impl Client {
         self.send(request).await
     }
 
+    /// `POST` of a document whose request has a name, in this header.
+    pub(super) async fn post_named<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        body: &(impl Serialize + Sync),
+        (header, name): (&str, &str),
+    ) -> Result<Answer<T>, Error> {
+        let request = self.http.request(Method::POST, self.url(path)?).timeout(ANSWER_LIMIT).json(body);
+        self.send(request.header(header, name)).await
+    }
+
+    /// `PATCH` with a document.
+    pub(super) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        body: &(impl Serialize + Sync),
+    ) -> Result<Answer<T>, Error> {
+        let request = self.http.request(Method::PATCH, self.url(path)?).timeout(ANSWER_LIMIT).json(body);
+        self.send(request).await
+    }
+
     fn url(&self, path: &[&str]) -> Result<Url, Error> {
         let mut url = self.base.clone();
         match url.path_segments_mut() {

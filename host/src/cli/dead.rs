@@ -1,8 +1,10 @@
-//! `wonce dead list|show|replay|discard`.
+//! `wonce dead list|groups|show|replay|discard`.
 
 use clap::{Args, Subcommand};
 use wonce_api::dead_letter::{DiscardRequest, ReplayRequest};
+use wonce_core::operation::OperationVerb;
 
+use super::bulk::{self, Pace, Select};
 use super::client::Client;
 use super::connect::{Actor, Connect};
 use super::render::{self, Paint};
@@ -12,15 +14,17 @@ use super::{Error, Finding, print};
 pub(super) enum Dead {
     /// What waits for people: dead deliveries, key conflicts, parked events
     List(List),
+    /// The same by cause: how many, since when, still growing
+    Groups(Groups),
     /// One dead letter with its payload and attempts
     Show {
         id: i64,
         #[command(flatten)]
         connect: Connect,
     },
-    /// Put it back to work: same key, a new round
+    /// Put one or many back to work: same key, a new round
     Replay(Replay),
-    /// Give it up, with a reason on record
+    /// Give one or many up, with a reason on record
     Discard(Discard),
 }
 
@@ -35,8 +39,8 @@ pub(super) struct List {
     /// dead, replayed, discarded or any [default: dead]
     #[arg(long)]
     state: Option<String>,
-    /// Only of this cause
-    #[arg(long)]
+    /// Only of this group
+    #[arg(long, alias = "group")]
     fingerprint: Option<String>,
     /// Only with a smaller id: the next page
     #[arg(long)]
@@ -49,14 +53,38 @@ pub(super) struct List {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Groups {
+    /// Only of this handler
+    #[arg(long)]
+    handler: Option<String>,
+    /// Only for this reason, e.g. permanent or key_conflict
+    #[arg(long)]
+    reason: Option<String>,
+    /// Only groups whose newest dead letter has a smaller id: the next page
+    #[arg(long)]
+    before: Option<String>,
+    /// At most so many, up to 1000 [default: 50]
+    #[arg(long)]
+    limit: Option<String>,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Replay {
-    id: i64,
+    /// One; leave it out and say which with a filter
+    #[arg(conflicts_with_all = ["Select", "Pace"], required_unless_present = "Select")]
+    id: Option<i64>,
     /// Why, for the record
     #[arg(long)]
     reason: Option<String>,
     /// The new key of a key conflict
-    #[arg(long)]
+    #[arg(long, requires = "id")]
     key: Option<String>,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    pace: Pace,
     #[command(flatten)]
     actor: Actor,
     #[command(flatten)]
@@ -65,10 +93,16 @@ pub(super) struct Replay {
 
 #[derive(Debug, Args)]
 pub(super) struct Discard {
-    id: i64,
+    /// One; leave it out and say which with a filter
+    #[arg(conflicts_with_all = ["Select", "Pace"], required_unless_present = "Select")]
+    id: Option<i64>,
     /// Why nobody has to handle it
-    #[arg(long)]
-    reason: String,
+    #[arg(long, required_unless_present = "Select")]
+    reason: Option<String>,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    pace: Pace,
     #[command(flatten)]
     actor: Actor,
     #[command(flatten)]
@@ -79,6 +113,7 @@ impl Dead {
     pub(super) async fn run(self) -> Result<Finding, Error> {
         match self {
             Dead::List(list) => list.run().await,
+            Dead::Groups(groups) => groups.run().await,
             Dead::Show { id, connect } => {
                 let path = ["v1", "dead-letters", &id.to_string()];
                 let answer = Client::new(&connect)?.get(&path, &[], None).await?;
@@ -112,10 +147,34 @@ impl List {
     }
 }
 
+impl Groups {
+    async fn run(self) -> Result<Finding, Error> {
+        let filters = [
+            ("handler", &self.handler),
+            ("reason", &self.reason),
+            ("before", &self.before),
+            ("limit", &self.limit),
+        ];
+        let query: Vec<(&str, &str)> =
+            filters.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let answer = Client::new(&self.connect)?.get(&["v1", "dead-letter-groups"], &query, None).await?;
+        print(&if self.connect.json {
+            answer.json
+        } else {
+            render::group::list(&answer.value, Paint::of_stdout())
+        })
+    }
+}
+
 impl Replay {
     async fn run(self) -> Result<Finding, Error> {
+        let Some(id) = self.id else {
+            let selection = self.select.selection().unwrap_or_default();
+            let (actor, verb) = (self.actor.name(), OperationVerb::Replay);
+            return bulk::run(verb, selection, &self.pace, actor, self.reason, &self.connect).await;
+        };
         let asked = ReplayRequest { actor: self.actor.name(), reason: self.reason, key: self.key };
-        let path = ["v1", "dead-letters", &self.id.to_string(), "replay"];
+        let path = ["v1", "dead-letters", &id.to_string(), "replay"];
         let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
         print(&if self.connect.json { answer.json } else { render::dead::replayed(&answer.value) })
     }
@@ -123,8 +182,13 @@ impl Replay {
 
 impl Discard {
     async fn run(self) -> Result<Finding, Error> {
-        let asked = DiscardRequest { actor: self.actor.name(), reason: self.reason };
-        let path = ["v1", "dead-letters", &self.id.to_string(), "discard"];
+        let Some(id) = self.id else {
+            let selection = self.select.selection().unwrap_or_default();
+            let (actor, verb) = (self.actor.name(), OperationVerb::Discard);
+            return bulk::run(verb, selection, &self.pace, actor, self.reason, &self.connect).await;
+        };
+        let asked = DiscardRequest { actor: self.actor.name(), reason: self.reason.unwrap_or_default() };
+        let path = ["v1", "dead-letters", &id.to_string(), "discard"];
         let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
         print(&if self.connect.json { answer.json } else { render::dead::discarded(&answer.value) })
     }

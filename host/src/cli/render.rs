@@ -3,9 +3,12 @@
 
 use std::io::IsTerminal;
 
+pub mod bulk;
 pub mod dead;
 pub mod event;
+pub mod group;
 pub mod handler;
+pub mod operation;
 pub mod status;
 pub mod table;
 pub mod text;

@@ -73,6 +73,7 @@ impl Refusal {
             detail: self.detail,
             instance: path.to_owned(),
             index: self.index,
+            found: None,
             deliveries: self.deliveries,
         };
         let mut response = (self.status, axum::Json(problem)).into_response();

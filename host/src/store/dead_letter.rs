@@ -2,6 +2,7 @@
 //! steps that must see each other and end in one commit; here their verdicts become values.
 
 use tokio_postgres::types::{Json, Type};
+use tokio_postgres::{GenericClient, Transaction};
 use wonce_core::event::{Event, Micros};
 use wonce_core::name::{HandlerName, Key, SourceName};
 
@@ -131,27 +132,7 @@ impl Store {
     pub async fn parked_event(&self, id: i64) -> Result<Option<Event>, Error> {
         let client = self.client().await?;
         let client: &tokio_postgres::Client = &client;
-        let Some(row) = PARKED_EVENT.query_opt(client, &[&id]).await? else {
-            return Ok(None);
-        };
-        let via: String = row.get("via");
-        let via = SourceName::parse(via).map_err(|e| Error::Refused {
-            attempt: format!("read the source of parked event {id}"),
-            reason: e.to_string(),
-        })?;
-        Ok(Some(Event {
-            via,
-            id: row.get("event_id"),
-            source: row.get("source"),
-            event_type: row.get("event_type"),
-            subject: row.get("subject"),
-            time: row.get::<_, Option<i64>>("event_micros").map(Micros),
-            content_type: row.get("content_type"),
-            data_schema: row.get("data_schema"),
-            traceparent: row.get("traceparent"),
-            extensions: pairs(row.get("extensions")),
-            data: row.get("data"),
-        }))
+        read_parked(client, id).await
     }
 
     /// Notes that a parked event became these deliveries, which are committed already.
@@ -165,21 +146,59 @@ impl Store {
         deliveries: &[(HandlerName, Key)],
         by: &By,
     ) -> Result<Result<(), Hindrance>, Error> {
-        let detail: Vec<serde_json::Value> = deliveries
-            .iter()
-            .map(|(handler, key)| serde_json::json!({ "handler": handler.as_str(), "key": key.as_str() }))
-            .collect();
-        let detail = Json(serde_json::json!({ "kind": "parked", "deliveries": detail }));
         let mut client = self.client().await?;
         let tx = writing(&mut client, "begin to note a replay").await?;
-        let row = PARKED_REPLAYED.query_one(&tx, &[&id, &by.actor(), &by.reason(), &detail]).await?;
-        let verdict: String = row.get("verdict");
-        if verdict != "replayed" {
-            return Hindrance::from_verdict(PARKED_REPLAYED.name, &verdict).map(Err);
+        if let Err(hindrance) = note_parked(&tx, id, deliveries, by).await? {
+            return Ok(Err(hindrance));
         }
         tx.commit().await.map_err(|source| Error::Statement { attempt: "commit a replay", source })?;
         Ok(Ok(()))
     }
+}
+
+/// An open parked event as it came in.
+pub(super) async fn read_parked(client: &impl GenericClient, id: i64) -> Result<Option<Event>, Error> {
+    let Some(row) = PARKED_EVENT.query_opt(client, &[&id]).await? else {
+        return Ok(None);
+    };
+    let via: String = row.get("via");
+    let via = SourceName::parse(via).map_err(|e| Error::Refused {
+        attempt: format!("read the source of parked event {id}"),
+        reason: e.to_string(),
+    })?;
+    Ok(Some(Event {
+        via,
+        id: row.get("event_id"),
+        source: row.get("source"),
+        event_type: row.get("event_type"),
+        subject: row.get("subject"),
+        time: row.get::<_, Option<i64>>("event_micros").map(Micros),
+        content_type: row.get("content_type"),
+        data_schema: row.get("data_schema"),
+        traceparent: row.get("traceparent"),
+        extensions: pairs(row.get("extensions")),
+        data: row.get("data"),
+    }))
+}
+
+/// Notes in this transaction that a parked event became these deliveries.
+pub(super) async fn note_parked(
+    tx: &Transaction<'_>,
+    id: i64,
+    deliveries: &[(HandlerName, Key)],
+    by: &By,
+) -> Result<Result<(), Hindrance>, Error> {
+    let detail: Vec<serde_json::Value> = deliveries
+        .iter()
+        .map(|(handler, key)| serde_json::json!({ "handler": handler.as_str(), "key": key.as_str() }))
+        .collect();
+    let detail = Json(serde_json::json!({ "kind": "parked", "deliveries": detail }));
+    let row = PARKED_REPLAYED.query_one(tx, &[&id, &by.actor(), &by.reason(), &detail]).await?;
+    let verdict: String = row.get("verdict");
+    if verdict == "replayed" {
+        return Ok(Ok(()));
+    }
+    Hindrance::from_verdict(PARKED_REPLAYED.name, &verdict).map(Err)
 }
 
 /// name, value, name, value, … as pairs.

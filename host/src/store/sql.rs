@@ -82,12 +82,16 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::gauges::STATEMENTS,
         super::action::STATEMENTS,
         super::dead_letter::STATEMENTS,
+        super::operation::STATEMENTS,
+        super::operation::progress::STATEMENTS,
         super::handler_state::STATEMENTS,
         super::verify::STATEMENTS,
         super::view::STATEMENTS,
         super::view::dead_letter::STATEMENTS,
         super::view::event::STATEMENTS,
+        super::view::group::STATEMENTS,
         super::view::handler::STATEMENTS,
+        super::view::operation::STATEMENTS,
         super::view::status::STATEMENTS,
     ]
     .into_iter()

@@ -1,6 +1,6 @@
 //! Keeps small what must not grow: tally rows are folded, the duplicate sample ages out, ledger
 //! rows past a handler's retention expire (and are counted as expired in the same commit), crash
-//! marks go with their deliveries.
+//! marks go with their deliveries, the items of operations 30 days after their end.
 
 use std::time::Duration;
 
@@ -48,6 +48,14 @@ const FORGET_MARKS: Sql = Sql {
            WHERE NOT EXISTS (SELECT FROM wonce.inbox i WHERE i.handler_id = m.handler_id AND i.key = m.key)",
     params: &[],
 };
+const FORGET_ITEMS: Sql = Sql {
+    name: "forget the items of operations that ended long ago",
+    text: "DELETE FROM wonce.operation_item WHERE (operation_id, dead_letter_id) IN (
+               SELECT i.operation_id, i.dead_letter_id
+               FROM wonce.operation o JOIN wonce.operation_item i ON i.operation_id = o.id
+               WHERE o.ended_at < clock_timestamp() - interval '30 days' LIMIT $1)",
+    params: &[Type::INT8],
+};
 const EXPIRE: Sql = Sql {
     name: "expire settled deliveries",
     text: "WITH expired AS (
@@ -71,7 +79,7 @@ const EXPIRE: Sql = Sql {
 };
 
 pub(super) const STATEMENTS: &[&Sql] =
-    &[&TRY_LOCK, &FOLD_TALLY, &AGE_DUPLICATES, &AGE_HOSTS, &FORGET_MARKS, &EXPIRE];
+    &[&TRY_LOCK, &FOLD_TALLY, &AGE_DUPLICATES, &AGE_HOSTS, &FORGET_MARKS, &FORGET_ITEMS, &EXPIRE];
 
 /// How long a handler's settled deliveries are remembered.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +103,7 @@ impl Store {
         AGE_DUPLICATES.execute(&tx, &[]).await?;
         AGE_HOSTS.execute(&tx, &[]).await?;
         FORGET_MARKS.execute(&tx, &[]).await?;
+        FORGET_ITEMS.execute(&tx, &[&BATCH]).await?;
         for retention in retentions {
             EXPIRE.execute(&tx, &[&retention.handler, &retention.keep.as_secs_f64(), &BATCH]).await?;
         }

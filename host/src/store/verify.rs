@@ -27,6 +27,8 @@ pub struct Books {
     pub key_conflicts: i64,
     pub parked: i64,
     pub outbox: Vec<OutboxCount>,
+    /// Operations under way whose counts are not those of their items.
+    pub operations_differ: i64,
 }
 
 /// One handler's counts.
@@ -119,7 +121,20 @@ const OUTSIDE: Sql = Sql {
     params: &[],
 };
 
-pub(super) const STATEMENTS: &[&Sql] = &[&COUNT, &CROSS_CHECKS, &OUTSIDE];
+/// Only of those under way: the items of the others are forgotten in time.
+const OPERATIONS: Sql = Sql {
+    name: "check the counts of operations",
+    text: "
+        SELECT count(*) AS differ FROM wonce.operation o
+        WHERE o.ended_at IS NULL
+          AND (o.total, o.succeeded, o.refused) <> (
+              SELECT count(*), count(*) FILTER (WHERE i.state = 'succeeded'),
+                     count(*) FILTER (WHERE i.state = 'refused')
+              FROM wonce.operation_item i WHERE i.operation_id = o.id)",
+    params: &[],
+};
+
+pub(super) const STATEMENTS: &[&Sql] = &[&COUNT, &CROSS_CHECKS, &OUTSIDE, &OPERATIONS];
 
 impl Store {
     /// Counts everything, however large: the one answer that is allowed to take minutes.
@@ -140,6 +155,7 @@ impl Store {
             key_conflicts: outside.get("key_conflicts"),
             parked: outside.get("parked"),
             outbox: outbox_counts(&tx).await?,
+            operations_differ: OPERATIONS.query_one(&tx, &[]).await?.get("differ"),
         })
     }
 }

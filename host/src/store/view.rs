@@ -15,7 +15,9 @@ use super::sql::Sql;
 
 pub mod dead_letter;
 pub mod event;
+pub mod group;
 pub mod handler;
+pub mod operation;
 pub mod status;
 
 /// A page of the admin API must not hold the database for longer.

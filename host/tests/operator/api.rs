@@ -41,7 +41,7 @@ pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
     }
 }
 
-async fn ask(router: &Router, request: Request<Body>) -> (StatusCode, String, Value) {
+pub(crate) async fn ask(router: &Router, request: Request<Body>) -> (StatusCode, String, Value) {
     let response = router.clone().oneshot(request).await.expect("infallible");
     let status = response.status();
     let kind = response
@@ -53,11 +53,11 @@ async fn ask(router: &Router, request: Request<Body>) -> (StatusCode, String, Va
     (status, kind, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
-fn get(path: &str) -> Request<Body> {
+pub(crate) fn get(path: &str) -> Request<Body> {
     Request::get(path).header("host", "localhost:8081").body(Body::empty()).expect("a request")
 }
 
-fn post(path: &str, body: &str) -> Request<Body> {
+pub(crate) fn post(path: &str, body: &str) -> Request<Body> {
     Request::post(path)
         .header("host", "127.0.0.1")
         .header("content-type", "application/json")
@@ -65,7 +65,7 @@ fn post(path: &str, body: &str) -> Request<Body> {
         .expect("a request")
 }
 
-async fn refused(router: &Router, request: Request<Body>, status: u16, word: &str, says: &str) {
+pub(crate) async fn refused(router: &Router, request: Request<Body>, status: u16, word: &str, says: &str) {
     let path = request.uri().path().to_owned();
     let (found, kind, problem) = ask(router, request).await;
     assert_eq!(found.as_u16(), status, "{problem}");
@@ -184,7 +184,7 @@ async fn a_page_of_dead_letters_leads_to_the_next() {
     world.close().await;
 }
 
-struct RoutesAll;
+pub(crate) struct RoutesAll;
 
 #[async_trait]
 impl ParkedReplay for RoutesAll {

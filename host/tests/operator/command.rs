@@ -76,6 +76,59 @@ async fn the_command_shows_acts_and_verifies() {
 }
 
 #[tokio::test]
+async fn the_command_shows_what_it_would_do_to_many_before_it_does_it() {
+    let world = World::new().await;
+    let pay = world.handler("pay", "unordered").await;
+    for key in ["a", "b"] {
+        world.accept(pay, key, None, b"{}").await;
+        world.dies(pay, key).await;
+    }
+    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
+    let url = format!("http://{}", tcp.local_addr().expect("it works"));
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+
+    let groups = wonce(&url, &["dead", "groups"]).await;
+    assert!(stdout(&groups).contains("f00d"), "{}", stderr(&groups));
+    let preview = wonce(&url, &["dead", "replay", "--group", "f00d"]).await;
+    let shown = stdout(&preview);
+    assert!(shown.starts_with("would replay 2 dead letters"), "{shown}{}", stderr(&preview));
+    let line = "wonce dead replay --group f00d --rate 20 --as-of 2 --expect 2 --reason WHY";
+    assert!(shown.contains(line), "{shown}");
+    assert_eq!(world.count("SELECT count(*) FROM wonce.operation").await, 0);
+    let wrong = wonce(&url, &["dead", "replay", "--group", "f00d", "--expect", "3"]).await;
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("2 dead letters match and 3 were expected"), "{}", stderr(&wrong));
+    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    let begun = wonce(&url, &words).await;
+    assert!(stdout(&begun).starts_with("operation "), "{}{}", stdout(&begun), stderr(&begun));
+    let id = world
+        .count("SELECT id FROM wonce.operation WHERE actor = 'ada' AND reason = 'WHY'")
+        .await
+        .to_string();
+    let paused = wonce(&url, &["operation", "pause", &id, "--reason", "lunch"]).await;
+    assert!(stdout(&paused).contains("is paused"), "{}", stderr(&paused));
+    let paced = wonce(&url, &["operation", "pace", &id, "--rate", "3"]).await;
+    assert!(stdout(&paced).contains("3 a second"), "{}", stderr(&paced));
+    assert!(stdout(&wonce(&url, &["operation", "resume", &id]).await).contains("is running"));
+    let items = wonce(&url, &["operation", "items", &id]).await;
+    assert!(stdout(&items).contains("waiting"), "{}", stderr(&items));
+    assert!(stdout(&wonce(&url, &["operation", "abort", &id]).await).contains("is aborted"));
+    let list = wonce(&url, &["operation", "list"]).await;
+    assert!(stdout(&list).contains("group f00d"), "{}{}", stdout(&list), stderr(&list));
+    let neither = wonce(&url, &["dead", "replay"]).await;
+    assert_eq!(neither.status.code(), Some(2));
+    let both = wonce(&url, &["dead", "replay", "1", "--all"]).await;
+    assert_eq!(both.status.code(), Some(2));
+    let silent = wonce(&url, &["dead", "discard", "--all", "--yes"]).await;
+    assert!(stderr(&silent).contains("--reason"), "{}", stderr(&silent));
+
+    stop.cancel();
+    serving.await.expect("it works").expect("it works");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn the_command_reaches_a_unix_socket() {
     let world = World::new().await;
     world.handler("pay", "unordered").await;

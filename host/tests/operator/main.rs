@@ -4,6 +4,8 @@
 mod api;
 mod books;
 mod command;
+mod groups;
+mod operations;
 mod replay;
 mod timeline;
 mod upkeep;

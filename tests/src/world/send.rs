@@ -85,6 +85,11 @@ impl World {
         answer(self.http.post(self.admin(path)).json(&body)).await
     }
 
+    /// Tells the first host's admin API with a request that has a name.
+    pub async fn admin_post_named(&self, path: &str, name: &str, body: Json) -> Answer {
+        answer(self.http.post(self.admin(path)).header("idempotency-key", name).json(&body)).await
+    }
+
     fn admin(&self, path: &str) -> String {
         let address = self.hosts[0].admin.expect("the test's hosts listen on loopback");
         format!("http://{address}{path}")

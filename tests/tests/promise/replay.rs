@@ -43,3 +43,35 @@ async fn a_replayed_key_conflict_is_handled_under_its_new_key() {
     assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 2);
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_is_replayed_once_each_though_the_host_that_began_it_stops() {
+    let mut world = World::running(Setup::default().with(Handler::probe().max_attempts(1))).await;
+    for n in 0..12 {
+        let id = format!("e{n}");
+        world
+            .probe(&id, json!({"steps": [{"sql": ENTRY}, {"query": "select 1/count(*) from lab.parent"}]}))
+            .await;
+        assert_eq!(world.outcome("probe", &id).await, "dead");
+    }
+    world.start().await;
+    world.sql("insert into lab.parent values (1)").await;
+    let groups = world.admin_get("/v1/dead-letter-groups").await.body;
+    assert_eq!(groups["groups"].as_array().map(Vec::len), Some(1), "one cause, one group: {groups:#}");
+    let body = json!({
+        "verb": "replay", "filter": {"fingerprint": groups["groups"][0]["fingerprint"]},
+        "as_of": groups["as_of"], "expected": groups["groups"][0]["entries"],
+        "rate": 10, "actor": "ada", "reason": "the parent is there",
+    });
+    let begun = world.admin_post_named("/v1/operations", "the-only-one", body).await;
+    assert_eq!(begun.status, 202, "{:#}", begun.body);
+    world.until("select succeeded >= 2 from wonce.operation").await;
+    world.hosts.remove(0).stop().await;
+    world.until("select state = 'finished' from wonce.operation").await;
+    assert_eq!(world.value::<i64>("select succeeded from wonce.operation").await, 12);
+    world
+        .until("select count(*) = 12 from wonce.processed_events where outcome = 'done' and round = 1")
+        .await;
+    assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 12);
+    world.end().await;
+}

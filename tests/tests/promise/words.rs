@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use wonce_core::decide::DeadReason;
 use wonce_core::effect::EffectState;
 use wonce_core::fault::FaultClass;
+use wonce_core::operation::{ItemState, OperationState, OperationVerb};
 use wonce_core::route::ParkReason;
 use wonce_tests::world::{Setup, World};
 
@@ -33,6 +34,12 @@ async fn each_enum_has_exactly_the_words_that_its_column_allows() {
     assert_eq!(allowed(&world, "dead_letter", "reason").await, words(reasons));
     let states = EffectState::ALL.iter().map(|state| state.as_str());
     assert_eq!(allowed(&world, "outbox", "state").await, words(states));
+    let verbs = OperationVerb::ALL.iter().map(|verb| verb.as_str());
+    assert_eq!(allowed(&world, "operation", "verb").await, words(verbs));
+    let states = OperationState::ALL.iter().map(|state| state.as_str());
+    assert_eq!(allowed(&world, "operation", "state").await, words(states));
+    let states = ItemState::ALL.iter().map(|state| state.as_str());
+    assert_eq!(allowed(&world, "operation_item", "state").await, words(states));
     // A fault's class has no CHECK, so that an older database takes a newer host's class.
     assert_eq!(allowed(&world, "attempt", "class").await, words([]));
     assert_eq!(words(FaultClass::ALL.iter().map(|class| class.as_str())).len(), FaultClass::ALL.len());

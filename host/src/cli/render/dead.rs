@@ -4,7 +4,8 @@ use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterSummary, Discarded, Original, Payload, Replayed,
 };
 
-use super::event::attempts;
+use super::event::{attempts, effects};
+use super::handler::actions;
 use super::table::{Side, Table, cell, toned};
 use super::text::{count, cut, digest, facts, time, visible, visible_lines};
 use super::{Paint, Tone};
@@ -65,6 +66,12 @@ pub fn detail(detail: &DeadLetterDetail, paint: Paint) -> String {
     if !detail.attempts.is_empty() {
         sections.push(attempts(&detail.attempts, paint));
     }
+    if !detail.effects.is_empty() {
+        sections.push(effects(&detail.effects, paint));
+    }
+    if !detail.actions.is_empty() {
+        sections.push(actions(&detail.actions, paint));
+    }
     if let Some(first) = &detail.original {
         sections.push(format!("{}{}", paint.heading("FIRST PAYLOAD UNDER THIS KEY"), original(first)));
     }
@@ -99,6 +106,7 @@ fn about(detail: &DeadLetterDetail, paint: Paint) -> String {
                 ("first failed", Some(time(&detail.first_failed_at))),
                 ("last failed", Some(time(&letter.last_failed_at))),
                 ("acted on", letter.acted_at.as_deref().map(time)),
+                ("delivery is now", detail.standing.as_deref().map(visible)),
                 ("version", detail.version.as_deref().map(digest)),
             ],
         )

@@ -135,7 +135,7 @@ pub(super) fn attempts(attempts: &[AttemptSeen], paint: Paint) -> String {
     text
 }
 
-fn effects(effects: &[EffectSeen], paint: Paint) -> String {
+pub(super) fn effects(effects: &[EffectSeen], paint: Paint) -> String {
     let columns = [
         ("EFFECT", Side::Right),
         ("SINK", Side::Left),

@@ -21,6 +21,9 @@ pub fn verification(verification: &Verification, paint: Paint) -> String {
         count(verification.parked, "parked event"),
         outbox(&verification.outbox, paint)
     ));
+    for finding in &verification.findings {
+        page.push_str(&format!("\n{}\n", paint.tone(Tone::Bad, &visible(finding))));
+    }
     let verdict =
         if verification.holds { paint.tone(Tone::Good, "holds") } else { paint.tone(Tone::Bad, "differs") };
     page.push_str(&format!("\n{verdict} (one snapshot, {})\n", time(&verification.taken.at)));

@@ -2,21 +2,22 @@
 
 use tokio_postgres::types::Type;
 use tokio_postgres::{Row, Transaction};
-use wonce_api::dead_letter::{DeadLetterDetail, DeadLetterList, DeadLetterSummary, Original, Payload};
+use wonce_api::dead_letter::{
+    DeadLetterDetail, DeadLetterList, DeadLetterSummary, Original, Payload, Selection,
+};
 
-use super::event::attempt_seen;
+use super::event::{attempt_seen, effects_of};
 use super::{READ_LIMIT, snapshot, time, time_opt};
 use crate::store::dead_letter::pairs;
-use crate::store::sql::Sql;
-use crate::store::{Error, Store};
+use crate::store::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, REASON, STATE, VERSION, selected};
+use crate::store::sql::{Param, Sql};
+use crate::store::{Error, Store, action};
 
 /// Which dead letters to list; `None` is "any".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    pub handler: Option<String>,
-    pub reason: Option<String>,
+    pub selection: Selection,
     pub state: Option<String>,
-    pub fingerprint: Option<String>,
     /// Only smaller ids.
     pub before: Option<i64>,
     /// At most so many.
@@ -24,49 +25,45 @@ pub struct Filter {
 }
 
 macro_rules! summaries {
-    ($further:literal, $rest:literal) => {
+    ($further:literal) => {
         concat!(
             "SELECT d.id, d.kind, d.state, d.reason, h.name AS handler, d.key, d.event_type, d.code,
                     d.message, d.fingerprint, d.round, d.attempts, d.owner, d.last_failed_at, d.acted_at",
             $further,
-            " FROM wonce.dead_letter d LEFT JOIN wonce.handler h ON h.id = d.handler_id ",
-            $rest
+            " FROM wonce.dead_letter d LEFT JOIN wonce.handler h ON h.id = d.handler_id "
         )
     };
 }
 
 const LIST: Sql = Sql {
     name: "list dead letters",
-    text: summaries!(
-        "",
-        "WHERE ($1::text IS NULL OR h.name = $1) AND ($2::text IS NULL OR d.reason = $2)
-           AND ($3::text IS NULL OR d.state = $3) AND ($4::text IS NULL OR d.fingerprint = $4)
-           AND ($5::bigint IS NULL OR d.id < $5)
-         ORDER BY d.id DESC LIMIT $6"
-    ),
-    params: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::INT8],
+    text: selected!(summaries!(""), "AND ($8::bigint IS NULL OR d.id < $8) ORDER BY d.id DESC LIMIT $9"),
+    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, Type::INT8, Type::INT8],
 };
 const COUNT: Sql = Sql {
     name: "count dead letters",
-    text: "
-        SELECT count(*) AS total
-        FROM wonce.dead_letter d LEFT JOIN wonce.handler h ON h.id = d.handler_id
-        WHERE ($1::text IS NULL OR h.name = $1) AND ($2::text IS NULL OR d.reason = $2)
-          AND ($3::text IS NULL OR d.state = $3) AND ($4::text IS NULL OR d.fingerprint = $4)",
-    params: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+    text: selected!(
+        "SELECT count(*) AS total, min(d.last_failed_at) AS oldest, max(d.last_failed_at) AS newest,
+                (SELECT coalesce(max(id), 0) FROM wonce.dead_letter) AS as_of
+         FROM wonce.dead_letter d",
+        ""
+    ),
+    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF],
 };
 const OF_DELIVERY: Sql = Sql {
     name: "list a delivery's dead letters",
-    text: summaries!("", "WHERE h.name = $1 AND d.key = $2 ORDER BY d.id DESC LIMIT $3"),
+    text: concat!(summaries!(""), "WHERE h.name = $1 AND d.key = $2 ORDER BY d.id DESC LIMIT $3"),
     params: &[Type::TEXT, Type::TEXT, Type::INT8],
 };
 const DETAIL: Sql = Sql {
     name: "read a dead letter",
-    text: summaries!(
-        ", d.class, encode(d.version, 'hex') AS version, d.accepted_at, d.first_failed_at, d.via,
-           d.source, d.event_id, d.subject, d.event_time, d.content_type, d.data_schema, d.traceparent,
-           d.extensions, d.key_rule, d.ordering_key, encode(d.payload_digest, 'hex') AS payload_hash,
-           d.hash_rule, d.data, d.handler_id",
+    text: concat!(
+        summaries!(
+            ", d.class, encode(d.version, 'hex') AS version, d.accepted_at, d.first_failed_at, d.via,
+               d.source, d.event_id, d.subject, d.event_time, d.content_type, d.data_schema, d.traceparent,
+               d.extensions, d.key_rule, d.ordering_key, encode(d.payload_digest, 'hex') AS payload_hash,
+               d.hash_rule, d.data, d.handler_id"
+        ),
         "WHERE d.id = $1"
     ),
     params: &[Type::INT8],
@@ -99,8 +96,19 @@ const ORIGINAL: Sql = Sql {
     params: &[Type::INT8, Type::TEXT],
 };
 
+const STANDING: Sql = Sql {
+    name: "say what became of a delivery",
+    text: "
+        SELECT coalesce((SELECT p.outcome FROM wonce.processed_events p WHERE p.handler_id = $1 AND p.key = $2),
+                        (SELECT 'pending' FROM wonce.inbox i WHERE i.handler_id = $1 AND i.key = $2)) AS standing",
+    params: &[Type::INT8, Type::TEXT],
+};
+
 pub(in crate::store) const STATEMENTS: &[&Sql] =
-    &[&LIST, &COUNT, &OF_DELIVERY, &DETAIL, &ATTEMPTS, &ORIGINAL];
+    &[&LIST, &COUNT, &OF_DELIVERY, &DETAIL, &ATTEMPTS, &ORIGINAL, &STANDING];
+
+/// How many of its actions a dead letter shows.
+const ACTIONS_LIMIT: i64 = 20;
 
 impl Store {
     /// One page of dead letters, the latest first.
@@ -110,14 +118,25 @@ impl Store {
     pub async fn dead_letters(&self, filter: &Filter) -> Result<DeadLetterList, Error> {
         let mut client = self.client().await?;
         let (tx, taken) = snapshot(&mut client, READ_LIMIT).await?;
-        let Filter { handler, reason, state, fingerprint, before, limit } = filter;
-        let total = COUNT.query_one(&tx, &[handler, reason, state, fingerprint]).await?.get("total");
-        let page = i64::from(*limit);
-        let rows = LIST.query(&tx, &[handler, reason, state, fingerprint, before, &(page + 1)]).await?;
+        let Selection { handler, reason, fingerprint, version, key_prefix } = &filter.selection;
+        let (state, as_of) = (&filter.state, &None::<i64>);
+        let selected: [Param<'_>; 7] = [handler, reason, fingerprint, version, key_prefix, state, as_of];
+        let about = COUNT.query_one(&tx, &selected).await?;
+        let page = i64::from(filter.limit);
+        let rest: [Param<'_>; 2] = [&filter.before, &(page + 1)];
+        let rows = LIST.query(&tx, &[&selected[..], &rest[..]].concat()).await?;
         let is_last = i64::try_from(rows.len()).is_ok_and(|found| found <= page);
-        let dead_letters: Vec<_> = rows.iter().take(*limit as usize).map(summary).collect();
+        let dead_letters: Vec<_> = rows.iter().take(filter.limit as usize).map(summary).collect();
         let next_before = if is_last { None } else { dead_letters.last().map(|d| d.id) };
-        Ok(DeadLetterList { taken, total, dead_letters, next_before })
+        Ok(DeadLetterList {
+            taken,
+            total: about.get("total"),
+            as_of: about.get("as_of"),
+            oldest_failed_at: time_opt(&about, "oldest"),
+            newest_failed_at: time_opt(&about, "newest"),
+            dead_letters,
+            next_before,
+        })
     }
 
     /// One dead letter whole, or `None` when there is none with this id.
@@ -139,6 +158,13 @@ impl Store {
         let original = match (summary.kind.as_str(), handler_id, &summary.key) {
             ("key_conflict", Some(handler), Some(key)) => original(&tx, handler, key).await?,
             _ => None,
+        };
+        let (standing, effects) = match (summary.kind.as_str(), handler_id, &summary.handler, &summary.key) {
+            ("delivery", Some(id), Some(handler), Some(key)) => {
+                let standing = STANDING.query_one(&tx, &[&id, key]).await?.get("standing");
+                (standing, effects_of(&tx, handler, key).await?)
+            }
+            _ => (None, Vec::new()),
         };
         Ok(Some(DeadLetterDetail {
             taken,
@@ -163,6 +189,9 @@ impl Store {
             payload: payload(row.get("data")),
             attempts,
             original,
+            standing,
+            effects,
+            actions: action::of_targets(&tx, &[action::dead_letter_target(id)], ACTIONS_LIMIT).await?,
         }))
     }
 }

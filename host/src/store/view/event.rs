@@ -103,7 +103,7 @@ impl Store {
         let targets: Vec<String> = dead_letters.iter().map(|d| action::dead_letter_target(d.id)).collect();
         let mut actions = action::of_targets(&tx, &targets, TIMELINE_LIMIT).await?;
         actions.reverse();
-        let effects = EFFECTS.query(&tx, &[&handler, &key, &TIMELINE_LIMIT]).await?;
+        let effects = effects_of(&tx, handler, key).await?;
         let duplicates = DUPLICATES.query(&tx, &[&handler, &key, &TIMELINE_LIMIT]).await?;
         Ok(Some(Timeline {
             taken,
@@ -116,7 +116,7 @@ impl Store {
                 None => None,
             },
             attempts: attempts(&tx, handler, key).await?,
-            effects: effects.iter().map(effect_seen).collect(),
+            effects,
             duplicates: duplicates.iter().map(duplicate_seen).collect(),
             dead_letters,
             actions,
@@ -178,6 +178,16 @@ pub(super) fn attempt_seen(row: &Row) -> AttemptSeen {
         host: row.get("host"),
         log_tail: row.get("log_tail"),
     }
+}
+
+/// What a delivery planned, oldest first.
+pub(super) async fn effects_of(
+    tx: &Transaction<'_>,
+    handler: &str,
+    key: &str,
+) -> Result<Vec<EffectSeen>, Error> {
+    let rows = EFFECTS.query(tx, &[&handler, &key, &TIMELINE_LIMIT]).await?;
+    Ok(rows.iter().map(effect_seen).collect())
 }
 
 fn effect_seen(row: &Row) -> EffectSeen {

@@ -6,7 +6,7 @@ use wonce_api::receipt::{DeliveryReceipt, Verdict};
 use wonce_core::event::Event;
 use wonce_core::name::{HandlerName, Key};
 
-use crate::pipeline::intake::Intake;
+use super::intake::Intake;
 use crate::source::NotAccepted;
 
 /// What became of a parked event for one handler.
@@ -25,7 +25,7 @@ pub enum ParkedVerdict {
 }
 
 impl ParkedVerdict {
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             ParkedVerdict::Accepted => "accepted",
             ParkedVerdict::Duplicate => "duplicate",
