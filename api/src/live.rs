@@ -43,7 +43,7 @@ pub use gauges::{Count, Gauges, HandlerGauges, Method, SinkGauges};
 pub use histogram::Samples;
 pub use message::Message;
 pub use snapshot::{Hello, HostSeen, HostState, Snapshot};
-pub use tick::{HandlerTick, HostTick, Stage, Tick, Timing};
+pub use tick::{HandlerTick, HostTick, Stage, Tick, Timing, coalesce};
 
 /// Raised when an old reader would misread a new stream. A reader refuses a greater one.
 pub const PROTOCOL: u32 = 1;

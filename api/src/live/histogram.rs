@@ -4,8 +4,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
+use hdrhistogram::{Counter, Histogram};
 use serde::{Deserialize, Serialize};
 
 /// The least value that is told from zero: 1 µs.
@@ -44,9 +44,9 @@ pub fn empty() -> Histogram<u64> {
 }
 
 impl Samples {
-    /// The wire form of a histogram that [`empty`] made.
+    /// The wire form of a histogram with the bounds of [`empty`].
     #[must_use]
-    pub fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn of<C: Counter>(histogram: &Histogram<C>) -> Self {
         if histogram.is_empty() {
             return Self::default();
         }
@@ -95,15 +95,23 @@ impl Samples {
     /// # Errors
     /// When either is no histogram.
     pub fn plus(&self, other: &Samples) -> Result<Samples, Unreadable> {
-        if self.is_empty() {
-            return Ok(other.clone());
+        Samples::sum([self, other])
+    }
+
+    /// All of these samples.
+    ///
+    /// # Errors
+    /// When one is no histogram.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Samples>) -> Result<Samples, Unreadable> {
+        let some: Vec<&Samples> = all.into_iter().filter(|samples| !samples.is_empty()).collect();
+        match some.as_slice() {
+            [] => Ok(Samples::default()),
+            [only] => Ok((*only).clone()),
+            [..] => {
+                let mut sum = empty();
+                some.iter().try_for_each(|samples| samples.add_to(&mut sum))?;
+                Ok(Samples::of(&sum))
+            }
         }
-        if other.is_empty() {
-            return Ok(self.clone());
-        }
-        let mut sum = empty();
-        self.add_to(&mut sum)?;
-        other.add_to(&mut sum)?;
-        Ok(Samples::of(&sum))
     }
 }

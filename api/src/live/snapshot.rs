@@ -69,8 +69,9 @@ pub struct HostSeen {
     pub boot: String,
     pub name: String,
     pub version: String,
-    /// `alive`, `silent` (nothing was heard for [`super::SILENT_AFTER_SECONDS`]; it may be dead) or
-    /// `stopped` (it said goodbye).
+    /// `alive`, `silent` (nothing was heard for [`super::SILENT_AFTER_SECONDS`]; it may be dead),
+    /// `stopped` (it said goodbye) or, in a `host` event only, `gone` (drop it: it is long over, or
+    /// its next boot took its place).
     pub state: String,
     pub started_at: Time,
     /// How long ago it was last heard, in seconds.

@@ -221,39 +221,70 @@ impl HandlerTick {
     }
 }
 
+/// Ticks of one boot, oldest first, as one that covers the time of all; none for none.
+///
+/// # Errors
+/// When a histogram of one is not one.
+pub fn coalesce(ticks: impl IntoIterator<Item = HostTick>) -> Result<Option<HostTick>, Unreadable> {
+    let mut ticks = ticks.into_iter();
+    let Some(mut sum) = ticks.next() else { return Ok(None) };
+    let mut samples: BTreeMap<(String, String), Vec<Samples>> = BTreeMap::new();
+    for later in ticks {
+        sum.seq = later.seq;
+        sum.at = later.at;
+        sum.covers_ms = sum.covers_ms.saturating_add(later.covers_ms);
+        sum.vitals = later.vitals;
+        sum.strays = later.strays;
+        replace(&mut sum.sources, later.sources, |source| &source.source);
+        replace(&mut sum.sinks, later.sinks, |sink| &sink.sink);
+        for handler in later.handlers {
+            match sum.handlers.binary_search_by(|known| known.handler.cmp(&handler.handler)) {
+                Ok(at) => absorb(&mut sum.handlers[at], handler, &mut samples),
+                Err(at) => sum.handlers.insert(at, handler),
+            }
+        }
+    }
+    for ((handler, stage), more) in samples {
+        let known = sum.handlers.iter_mut().find(|known| known.handler == handler);
+        if let Some(timing) = known.and_then(|known| known.times.get_mut(&stage)) {
+            timing.samples = Samples::sum(std::iter::once(&timing.samples).chain(&more))?;
+        }
+    }
+    Ok(Some(sum))
+}
+
+/// Everything but the samples, which are put aside: adding many at once is far cheaper.
+fn absorb(
+    known: &mut HandlerTick,
+    later: HandlerTick,
+    samples: &mut BTreeMap<(String, String), Vec<Samples>>,
+) {
+    known.counters = later.counters;
+    for (stage, timing) in later.times {
+        let sum = known.times.entry(stage.clone()).or_default();
+        sum.count = timing.count;
+        sum.over = sum.over.saturating_add(timing.over);
+        samples.entry((known.handler.clone(), stage)).or_default().push(timing.samples);
+    }
+}
+
 impl HostTick {
     /// Puts a later tick of the same boot behind this one: it covers the time of both then.
     ///
     /// # Errors
     /// When a histogram of either is not one.
     pub fn absorb(&mut self, later: HostTick) -> Result<(), Unreadable> {
-        self.seq = later.seq;
-        self.at = later.at;
-        self.covers_ms = self.covers_ms.saturating_add(later.covers_ms);
-        self.vitals = later.vitals;
-        self.strays = later.strays;
-        replace(&mut self.sources, later.sources, |source| &source.source);
-        replace(&mut self.sinks, later.sinks, |sink| &sink.sink);
-        for handler in later.handlers {
-            match self.handlers.binary_search_by(|known| known.handler.cmp(&handler.handler)) {
-                Ok(at) => self.handlers[at].absorb(handler)?,
-                Err(at) => self.handlers.insert(at, handler),
-            }
+        if let Some(both) = coalesce([self.clone(), later])? {
+            *self = both;
         }
         Ok(())
     }
-}
 
-impl HandlerTick {
-    fn absorb(&mut self, later: HandlerTick) -> Result<(), Unreadable> {
-        self.counters = later.counters;
-        for (stage, timing) in later.times {
-            let known = self.times.entry(stage).or_default();
-            known.count = timing.count;
-            known.over = known.over.saturating_add(timing.over);
-            known.samples = known.samples.plus(&timing.samples)?;
-        }
-        Ok(())
+    /// The counters alone.
+    #[must_use]
+    pub fn without_samples(mut self) -> Self {
+        self.handlers.iter_mut().for_each(|handler| handler.times.clear());
+        self
     }
 }
 

@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations![
     10 "0010_claim",
     11 "0011_accept",
     12 "0012_lanes",
+    20 "0020_tick",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.
