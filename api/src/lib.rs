@@ -8,6 +8,7 @@ pub mod action;
 pub mod dead_letter;
 pub mod event;
 pub mod handler;
+pub mod live;
 pub mod operation;
 pub mod problem;
 pub mod receipt;

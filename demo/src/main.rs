@@ -30,7 +30,9 @@ async fn main() -> ExitCode {
 }
 
 async fn story() -> anyhow::Result<bool> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = &std::path::absolute("demo").context("find the demo's folder")?;
+    let config = here.join("wonce.toml");
+    anyhow::ensure!(config.is_file(), "there is no \"{}\"; play it with `make demo`", config.display());
     let data = here.join(".data");
     if data.exists() {
         std::fs::remove_dir_all(&data).with_context(|| format!("clear \"{}\"", data.display()))?;

@@ -12,6 +12,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
+use crate::live::Hub;
 use crate::store::Store;
 
 mod dead_letters;
@@ -20,6 +21,7 @@ pub mod guard;
 mod handlers;
 mod health;
 mod hindrance;
+mod live;
 mod operations;
 pub mod readiness;
 pub mod refusal;
@@ -48,6 +50,7 @@ pub struct AdminState {
     pub settings: AdminSettings,
     pub readiness: Arc<dyn Readiness>,
     pub metrics: MetricsText,
+    pub live: Arc<Hub>,
     /// Routes a parked event again; without it such a replay is refused.
     pub parked: Option<Arc<dyn ParkedReplay>>,
 }
@@ -76,6 +79,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
         .route("/v1/operations/{id}/items", get(operations::items))
         .route("/v1/verify", get(verify::verify))
+        .route(wonce_api::live::PATH, get(live::live))
         .route("/metrics", get(health::metrics))
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)

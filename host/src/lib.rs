@@ -1,12 +1,13 @@
 //! The host of wonce, in the order of an event's journey: a [`source`] yields bytes, the
 //! [`pipeline`] accepts, dispatches, invokes and settles, the [`store`] holds all SQL, a [`sink`]
-//! carries effects out, and [`telemetry`] and [`admin`] show what happened. [`runtime`] composes
+//! carries effects out, and [`telemetry`], [`live`] and [`admin`] show what happened. [`runtime`] composes
 //! them from the [`config`]; [`cli`] is the command line.
 
 pub mod admin;
 pub mod cli;
 pub mod config;
 pub mod crash;
+pub mod live;
 pub mod pipeline;
 pub mod runtime;
 pub mod send;

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use wonce_wasm::{Sandbox, Settings as SandboxSettings};
 
 use crate::config::Config;
+use crate::live::{About, Beat, Hub, Sampler};
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::handler::Handler;
 use crate::pipeline::intake::{Routes, intake};
@@ -28,7 +29,7 @@ use crate::sink::Sinks;
 use crate::store::Store;
 use crate::store::deploy::OnOtherVersion;
 use crate::store::lease::LeasePool;
-use crate::telemetry::gauges::Gauges;
+use crate::telemetry::metrics;
 use crate::telemetry::metrics::MetricsHandle;
 
 mod boot;
@@ -70,6 +71,7 @@ pub struct Host {
     /// Says that this boot lives, to whom starts in the same folder.
     _boot_file: BootFile,
     store: Store,
+    live: Arc<Hub>,
     early_end: CancellationToken,
     doors: Services,
     intake: Services,
@@ -163,6 +165,8 @@ impl Host {
         let doors = doors::bind(config).await?;
         let sinks = settings::sinks(config).context("set up the sinks")?;
         let (id, last_end) = (boot.id, boot.last_end);
+        let database_id = store.database_id().await?;
+        let live = Hub::new(About { boot: id.to_string(), name: boot.name.clone(), database: database_id });
         let boot_file = boot.take_over()?;
         // Nothing fails or waits from here on: the services find the host complete.
         let permits = config.dispatch.invocations as usize;
@@ -178,6 +182,7 @@ impl Host {
             vitals: Arc::new(Vitals::default()),
             boot: id,
         });
+        metrics::watch_permits(&shared.permits, shared.max_permits);
         let early_end = CancellationToken::new();
         let group = || Services::new(early_end.clone());
         let mut host = Self {
@@ -186,6 +191,7 @@ impl Host {
             boot: id,
             _boot_file: boot_file,
             store,
+            live,
             doors: group(),
             intake: group(),
             dispatch: group(),
@@ -252,11 +258,12 @@ impl Host {
         });
         let upkeep = Upkeep { store: store.clone(), boot: self.boot, retentions: deployed.retentions };
         self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
-        let gauges = Gauges::new(store.clone());
-        self.tidy.spawn("gauges", |stop| gauges.run(stop));
-        let rendered = metrics.clone();
-        self.tidy.spawn("metrics", |stop| rendered.run_upkeep(stop));
-        doors.serve(&mut self.doors, config, intake, &shared, metrics);
+        let beat = Beat::new(store.clone(), self.boot, Arc::clone(&self.live));
+        self.tidy.spawn("live", |stop| beat.run(stop));
+        let sampler = Sampler { store, boot: self.boot };
+        self.tidy.spawn("gauges", |stop| sampler.clone().gauges(stop));
+        self.tidy.spawn("books", |stop| sampler.books(stop));
+        doors.serve(&mut self.doors, config, intake, &shared, metrics, Arc::clone(&self.live));
     }
 
     /// Fires when a service ended before it was told to.
@@ -268,6 +275,7 @@ impl Host {
     /// Stops in the order of the journey: no new events, what is accepted is committed, running
     /// invocations finish (bounded), effects in flight get their answer, then the database.
     pub async fn stop(self) {
+        self.live.close();
         self.doors.stop(TIDY_STOP).await;
         self.intake.stop(FLOW_STOP).await;
         self.dispatch.stop(self.drain + TIDY_STOP).await;

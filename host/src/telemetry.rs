@@ -2,7 +2,6 @@
 //! alarms, [`gauges`] for the numbers that only the database knows. Every name that leaves the
 //! process is written down in one place. It never knows why something happened: callers say.
 
-pub mod gauges;
 pub mod logs;
 pub mod metrics;
 

@@ -21,6 +21,7 @@ pub mod pooler;
 pub mod receiver;
 pub mod sender;
 pub mod setup;
+pub mod stream;
 
 use setup::Setup;
 

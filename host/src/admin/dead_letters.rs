@@ -78,7 +78,7 @@ pub(super) async fn replay(
         Err(Hindrance::Parked) => replay_parked(&state, id, new_key.as_ref(), &by).await?,
         Err(hindrance) => return Err(refuse(Verb::Replay, id, hindrance)),
     };
-    metrics::replays(1);
+    deliveries.iter().for_each(|delivery| metrics::replays(&delivery.handler, 1));
     Ok(Json(Replayed { id, deliveries }))
 }
 

@@ -22,6 +22,7 @@ use super::deliver::{Delivered, deliver};
 use super::handler::Handler;
 use super::probation::{Probation, Turn as ProbationTurn};
 use super::scout::Vitals;
+use super::settle::report;
 use super::wake::Wake;
 use crate::store::Store;
 use crate::store::claim::{Claimed, FirstLane};
@@ -107,7 +108,7 @@ async fn work(shared: Arc<Shared>, handler: Arc<Handler>, stop: CancellationToke
             () = shared.wake.notified(handler.access.id) => {}
         }
         loop {
-            let Some(permit) = permit(&shared, &stop).await else { return };
+            let Some(permit) = permit(&shared, &handler, &stop).await else { return };
             let turn = turn(&shared, &handler).await;
             drop(permit);
             match turn {
@@ -151,7 +152,7 @@ async fn turn(shared: &Shared, handler: &Handler) -> Turn {
         Ok(None) => return Turn::Nothing,
         Err(error) => return Turn::HostFault(error.explained()),
     };
-    metrics::claim(started.elapsed());
+    report::claimed(handler, started.elapsed(), &claimed.deliveries);
     shared.vitals.claimed();
     if let Some(turn) = &probation {
         shared.probation.claimed(turn);
@@ -200,13 +201,16 @@ async fn panicked(shared: &Shared, handler: &Handler, keys: &[Key]) -> String {
     format!("the host panicked while delivery \"{key}\" ran ({marked})")
 }
 
-async fn permit(shared: &Shared, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
+async fn permit(
+    shared: &Shared,
+    handler: &Handler,
+    stop: &CancellationToken,
+) -> Option<OwnedSemaphorePermit> {
     let started = tokio::time::Instant::now();
     let permit = tokio::select! {
         () = stop.cancelled() => return None,
         permit = Arc::clone(&shared.permits).acquire_owned() => permit.ok()?,
     };
-    metrics::pool_wait(started.elapsed());
-    metrics::permits_in_use(shared.max_permits - shared.permits.available_permits());
+    metrics::pool_wait(&handler.name, started.elapsed());
     Some(permit)
 }

@@ -83,18 +83,22 @@ impl Operations {
             result = item.result,
             "did an item of an operation"
         );
-        if item.state == ItemState::Succeeded && item.result == "accepted" {
-            metrics::replays(1);
-            if let Some(handler) = item.handler {
-                self.wake.due(handler);
-            }
+        if item.state == ItemState::Succeeded
+            && item.result == "accepted"
+            && let Some(handler) = &item.handler
+        {
+            metrics::replays(handler.name.as_str(), 1);
+            self.wake.due(handler.id);
         }
     }
 }
 
 async fn route(parked: Arc<dyn ParkedReplay>, event: Event) -> Result<Vec<(HandlerName, Key)>, NotRouted> {
     match parked.replay(event).await {
-        Ok(made) => Ok(made.into_iter().map(|delivery| (delivery.handler, delivery.key)).collect()),
+        Ok(made) => {
+            made.iter().for_each(|delivery| metrics::replays(delivery.handler.as_str(), 1));
+            Ok(made.into_iter().map(|delivery| (delivery.handler, delivery.key)).collect())
+        }
         Err(ParkedError::StillParked { reason }) => Err(NotRouted::Still(reason)),
         Err(ParkedError::Unavailable { reason }) => Err(NotRouted::Unavailable(reason)),
     }

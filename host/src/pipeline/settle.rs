@@ -59,7 +59,7 @@ pub(super) async fn write(
     drop(entries);
     match (settled, ended.len()) {
         (Settled::Committed(written), _) => {
-            metrics::commit(started.elapsed(), ended.len());
+            metrics::commit(&handler.name, started.elapsed(), ended.len());
             committed(shared, handler, &ended, &written);
             handler.pace.went_well(claimed);
             Delivered::Settled

@@ -13,6 +13,8 @@ use crate::store::host_boot::LastEnd;
 #[derive(Debug)]
 pub(super) struct Boot {
     pub(super) id: Uuid,
+    /// For people: which machine and which of its hosts.
+    pub(super) name: String,
     pub(super) last_end: LastEnd,
     place: Place,
     /// Of the boots whose ends this one answers for.
@@ -39,8 +41,9 @@ impl Boot {
             );
         }
         let id = Uuid::new_v4();
-        store.register_host(id, &host_name(config)).await?;
-        Ok(Self { id, last_end, place, ended })
+        let name = host_name(config);
+        store.register_host(id, &name).await?;
+        Ok(Self { id, name, last_end, place, ended })
     }
 
     /// Takes the place of the boots that are over. Only now, when claims may begin: a start that comes
@@ -61,7 +64,6 @@ fn unusable(place: &Place) -> String {
     )
 }
 
-/// For people: which machine and which of its hosts.
 fn host_name(config: &Config) -> String {
     let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{node}/{}", config.http.listen)

@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, UnixListener};
 use super::settings;
 use crate::admin::{self, AdminListener, AdminState, Readiness, Ready};
 use crate::config::{AdminListen, Config};
+use crate::live::Hub;
 use crate::pipeline::dispatch::Shared;
 use crate::pipeline::intake::Intake;
 use crate::pipeline::scout::Vitals;
@@ -82,12 +83,14 @@ impl Doors {
         intake: Intake,
         shared: &Arc<Shared>,
         metrics: MetricsHandle,
+        live: Arc<Hub>,
     ) {
         let state = AdminState {
             store: shared.store.clone(),
             settings: settings::admin(config, self.admin_address),
             readiness: Arc::new(ByVitals(Arc::clone(&shared.vitals))),
             metrics: Arc::new(move || metrics.render()),
+            live,
             parked: Some(Arc::new(intake.clone())),
         };
         let operators = admin::router(state);

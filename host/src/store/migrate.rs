@@ -34,6 +34,7 @@ const MIGRATIONS: &[Migration] = migrations![
     11 "0011_accept",
     12 "0012_lanes",
     13 "0013_operation",
+    14 "0014_tick",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

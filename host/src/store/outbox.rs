@@ -5,7 +5,7 @@
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 use wonce_core::delivery::Attempt;
-use wonce_core::name::SinkName;
+use wonce_core::name::{HandlerName, SinkName};
 use wonce_core::relay::{Doubt, SendDecision};
 
 use super::sql::Sql;
@@ -44,6 +44,8 @@ pub enum Settled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostEffect {
     pub in_hand: InHand,
+    /// None when it is not deployed any more.
+    pub handler: Option<HandlerName>,
     pub sink: SinkName,
     pub doubt: Doubt,
 }
@@ -72,7 +74,9 @@ const SETTLE: Sql = Sql {
 const LOST: Sql = Sql {
     name: "find effects whose host did not answer in time",
     text: "
-        SELECT o.id, o.sending_host, o.attempt, o.sink, o.in_doubt FROM wonce.outbox o
+        SELECT o.id, o.sending_host, o.attempt, o.sink, o.in_doubt,
+               (SELECT h.name FROM wonce.handler h WHERE h.id = o.handler_id)
+        FROM wonce.outbox o
         WHERE o.state = 'sending' AND o.sending_deadline < now() AND o.sink = ANY ($1)
         ORDER BY o.sending_deadline LIMIT $2
         FOR UPDATE SKIP LOCKED",
@@ -180,7 +184,9 @@ fn lost_effect(row: &tokio_postgres::Row) -> Result<LostEffect, Error> {
         reason: problem.to_string(),
     })?;
     let in_hand = InHand { id: EffectId(row.get(0)), host: row.get(1), attempt: attempt_of(row.get(2)) };
-    Ok(LostEffect { in_hand, sink, doubt: doubt_of(row.get(4)) })
+    let handler: Option<String> = row.get(5);
+    let handler = handler.and_then(|name| HandlerName::parse(name).ok());
+    Ok(LostEffect { in_hand, handler, sink, doubt: doubt_of(row.get(4)) })
 }
 
 fn doubt_of(in_doubt: bool) -> Doubt {

@@ -80,6 +80,8 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::settle::BOOKKEEPING,
         super::outbox::STATEMENTS,
         super::gauges::STATEMENTS,
+        super::sample::STATEMENTS,
+        super::tick::STATEMENTS,
         super::action::STATEMENTS,
         super::dead_letter::STATEMENTS,
         super::operation::STATEMENTS,

@@ -49,7 +49,7 @@ pub struct HandlerBooks {
 }
 
 /// Handlers that only rows know (no such handler any more) are listed too: their rows count.
-const COUNT: Sql = Sql {
+pub(super) const COUNT: Sql = Sql {
     name: "count the books",
     text: "
         WITH t AS (
@@ -164,23 +164,28 @@ async fn handler_books(tx: &Transaction<'_>, row: &Row) -> Result<HandlerBooks, 
     let checks = CROSS_CHECKS.query_one(tx, &[&row.get::<_, i64>("id")]).await?;
     Ok(HandlerBooks {
         handler: row.get("handler"),
-        ledger: Ledger {
-            accepted: count(row, "accepted"),
-            pending: count(row, "pending"),
-            done: count(row, "done"),
-            ignored: count(row, "ignored"),
-            dead: count(row, "dead"),
-            discarded: count(row, "discarded"),
-            // The tally counts late key conflicts among the late duplicates.
-            duplicate_late: count(row, "duplicate_late"),
-            expired: count(row, "expired"),
-        },
+        ledger: ledger(row),
         dead_without_letter: checks.get("dead_without_letter"),
         letters_without_dead: checks.get("letters_without_dead"),
         stray_effects: checks.get("stray_effects"),
         unreachable: checks.get("unreachable"),
         late_to_come: checks.get("late_to_come"),
     })
+}
+
+/// The terms of one row of [`COUNT`].
+pub(super) fn ledger(row: &Row) -> Ledger {
+    Ledger {
+        accepted: count(row, "accepted"),
+        pending: count(row, "pending"),
+        done: count(row, "done"),
+        ignored: count(row, "ignored"),
+        dead: count(row, "dead"),
+        discarded: count(row, "discarded"),
+        // The tally counts late key conflicts among the late duplicates.
+        duplicate_late: count(row, "duplicate_late"),
+        expired: count(row, "expired"),
+    }
 }
 
 /// Counts are never negative; a forged tally that is counts as nothing and shows as a difference.

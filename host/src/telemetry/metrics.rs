@@ -1,24 +1,31 @@
 //! The one way to count: a function per metric with typed arguments, so that no call site spells
-//! a name or a label. Names and meanings are in [`names`], the text for Prometheus comes from
-//! [`exporter`]. Knows nothing of what the numbers lead to.
+//! a name or a label. Names and meanings are in [`names`], the numbers in one registry, of which
+//! there are three faces: [`MetricsHandle::render`] for Prometheus, [`tick`] for the live stream
+//! and the export. Knows nothing of what the numbers lead to.
 //!
-//! Every function is cheap, never waits and does nothing until [`install`] was called.
+//! Every function is cheap, never waits for anything slow and never fails.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use metrics::{counter, gauge, histogram};
+use tokio::sync::Semaphore;
+use wonce_api::live::tick::Stage;
 use wonce_core::decide::DeadReason;
 use wonce_core::effect::EffectState;
 use wonce_core::fault::FaultClass;
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 use wonce_core::route::ParkReason;
 
-use crate::store::gauges::HandlerCounts;
-
-pub mod exporter;
+mod count;
 pub mod names;
+mod process;
+mod registry;
+mod text;
+pub mod tick;
 
-pub use exporter::{MetricsHandle, install};
+pub use registry::Fleet;
+use registry::{HandlerMeters, REGISTRY};
 
 /// When a duplicate was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,139 +44,158 @@ pub enum InvocationEnd {
     Failed,
 }
 
+/// The registry's reading side.
+#[derive(Debug, Clone, Copy)]
+pub struct MetricsHandle(());
+
+/// Gives the process' registry; everybody gets the same.
+#[must_use]
+pub fn install() -> MetricsHandle {
+    MetricsHandle(())
+}
+
+impl MetricsHandle {
+    /// All metrics in Prometheus' text format.
+    #[must_use]
+    pub fn render(&self) -> String {
+        text::page(&REGISTRY)
+    }
+}
+
 /// Deliveries accepted for a handler.
 pub fn accepted(handler: &HandlerName, deliveries: u64) {
-    counter!(names::ACCEPTED.name, "handler" => text(handler)).increment(deliveries);
+    of(handler, |meters| meters.accepted.add(deliveries));
 }
 
 /// Duplicates ignored.
 pub fn duplicates(handler: &HandlerName, found: Found, deliveries: u64) {
-    let found = match found {
-        Found::Early => "early",
-        Found::Late => "late",
-    };
-    counter!(names::DUPLICATES.name, "handler" => text(handler), "found" => found).increment(deliveries);
+    of(handler, |meters| match found {
+        Found::Early => meters.duplicates_early.add(deliveries),
+        Found::Late => meters.duplicates_late.add(deliveries),
+    });
 }
 
 /// A key that came again with another payload.
-pub fn key_conflict() {
-    counter!(names::KEY_CONFLICTS.name).increment(1);
+pub fn key_conflict(handler: &HandlerName) {
+    of(handler, |meters| meters.key_conflicts.add(1));
 }
 
 /// An event that could not become a delivery and was kept.
 pub fn parked(reason: ParkReason) {
-    counter!(names::PARKED.name, "reason" => reason.as_str()).increment(1);
+    REGISTRY.parked[reason as usize].add(1);
 }
 
 /// An event that nobody wants and whose source says to ignore such.
 pub fn unrouted_ignored() {
-    counter!(names::UNROUTED_IGNORED.name).increment(1);
+    REGISTRY.unrouted_ignored.add(1);
 }
 
 /// One run of a guest, with the time spent inside it.
 pub fn invocation(handler: &HandlerName, end: InvocationEnd, guest: Duration) {
-    let outcome = match end {
-        InvocationEnd::Done => "done",
-        InvocationEnd::Ignored => "ignored",
-        InvocationEnd::Failed => "failed",
-    };
-    counter!(names::INVOCATIONS.name, "handler" => text(handler), "outcome" => outcome).increment(1);
-    histogram!(names::GUEST.name).record(guest);
+    of(handler, |meters| {
+        match end {
+            InvocationEnd::Done => meters.done.add(1),
+            InvocationEnd::Ignored => meters.ignored.add(1),
+            InvocationEnd::Failed => meters.failed.add(1),
+        }
+        meters.stage(Stage::Guest).record(micros(guest));
+    });
 }
 
 /// A classified failure, counted attempt or not.
 pub fn fault(handler: &HandlerName, class: FaultClass) {
-    counter!(names::FAULTS.name, "handler" => text(handler), "class" => class.as_str()).increment(1);
+    of(handler, |meters| meters.faults[class as usize].add(1));
 }
 
 /// A delivery put off for another attempt.
 pub fn retry(handler: &HandlerName, class: FaultClass) {
-    counter!(names::RETRIES.name, "handler" => text(handler), "class" => class.as_str()).increment(1);
+    of(handler, |meters| meters.retries[class as usize].add(1));
 }
 
 /// A delivery that ended as a dead letter.
 pub fn dead(handler: &HandlerName, reason: DeadReason) {
-    counter!(names::DEAD.name, "handler" => text(handler), "reason" => reason.as_str()).increment(1);
+    of(handler, |meters| meters.dead[reason as usize].add(1));
 }
 
-/// Dead letters sent back by people.
-pub fn replays(letters: u64) {
-    counter!(names::REPLAYS.name).increment(letters);
+/// Deliveries that people made of dead letters.
+pub fn replays(handler: &str, deliveries: u64) {
+    REGISTRY.handlers.with(handler, |meters| meters.replays.add(deliveries));
+}
+
+/// Effects committed with a delivery.
+pub fn effects_committed(handler: &HandlerName, effects: u64) {
+    if effects > 0 {
+        of(handler, |meters| meters.effects_committed.add(effects));
+    }
 }
 
 /// An effect that entered a state: `sending` counts attempts, the other states count results
 /// (`planned` counts retries).
-pub fn effect(sink: &SinkName, state: EffectState) {
-    counter!(names::EFFECTS.name, "sink" => sink.to_string(), "state" => state.as_str()).increment(1);
+pub fn effect(handler: &HandlerName, sink: &SinkName, state: EffectState) {
+    of(handler, |meters| meters.sinks.with(sink.as_str(), |sink| sink.0[state as usize].add(1)));
 }
 
 /// A log line, the host's or a guest's, that a full queue or a used-up budget swallowed.
 pub fn log_line_dropped() {
-    counter!(names::LOG_LINES_DROPPED.name).increment(1);
+    REGISTRY.log_lines_dropped.add(1);
 }
 
 /// An answered request of an HTTP source; none for one that nothing was accepted under.
 pub fn http_request(source: Option<&SourceName>, status: u16) {
-    let source = source.map_or_else(|| "other".to_owned(), ToString::to_string);
-    counter!(names::HTTP_REQUESTS.name, "source" => source, "status" => status.to_string()).increment(1);
+    let source = source.map_or("other", SourceName::as_str);
+    REGISTRY.sources.with(source, |source| source.answered(status));
 }
 
-/// The wait for a database connection.
-pub fn pool_wait(took: Duration) {
-    histogram!(names::POOL_WAIT.name).record(took);
+/// The wait for a permit, which is one for a database connection.
+pub fn pool_wait(handler: &HandlerName, took: Duration) {
+    of(handler, |meters| meters.stage(Stage::PoolWait).record(micros(took)));
 }
 
-/// The time of one claim that found work.
-pub fn claim(took: Duration) {
-    histogram!(names::CLAIM.name).record(took);
+/// The time of one claim that found work, and for how long each of its deliveries had waited.
+pub fn claim(handler: &HandlerName, took: Duration, waits: impl Iterator<Item = Duration>) {
+    of(handler, |meters| {
+        meters.stage(Stage::Claim).record(micros(took));
+        meters.stage(Stage::Wait).record_all(waits.map(micros));
+    });
 }
 
 /// The time of one commit, and how many deliveries it settled.
-pub fn commit(took: Duration, deliveries: usize) {
-    histogram!(names::COMMIT.name).record(took);
-    histogram!(names::BATCH.name).record(count(deliveries));
+pub fn commit(handler: &HandlerName, took: Duration, deliveries: usize) {
+    of(handler, |meters| {
+        meters.stage(Stage::Commit).record(micros(took));
+        meters.stage(Stage::Batch).record(u64::try_from(deliveries).unwrap_or(u64::MAX));
+    });
 }
 
 /// A batch that was rolled back as a whole and redone singly.
 pub fn batch_undone(handler: &HandlerName) {
-    counter!(names::BATCHES_UNDONE.name, "handler" => text(handler)).increment(1);
+    of(handler, |meters| meters.batches_undone.add(1));
 }
 
 /// From acceptance to the commit that settled the delivery.
 pub fn end_to_end(handler: &HandlerName, took: Duration) {
-    histogram!(names::END_TO_END.name, "handler" => text(handler)).record(took);
+    of(handler, |meters| meters.stage(Stage::EndToEnd).record(micros(took)));
 }
 
-/// Invocations that run at this moment.
-pub fn permits_in_use(permits: usize) {
-    gauge!(names::PERMITS_IN_USE.name).set(count(permits));
+/// Where invocations take their permits, and how many there are: read when somebody asks.
+pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
+    REGISTRY.watch_permits(permits, u32::try_from(most).unwrap_or(u32::MAX));
 }
 
-/// Sets the gauges of one handler; see [`crate::telemetry::gauges`].
-pub fn handler_gauges(now: &HandlerCounts) {
-    let handler = || now.handler.clone();
-    gauge!(names::INBOX_DEPTH.name, "handler" => handler()).set(now.inbox_depth);
-    gauge!(names::INBOX_DUE.name, "handler" => handler()).set(now.inbox_due);
-    gauge!(names::SCHEDULED_RETRIES.name, "handler" => handler()).set(now.scheduled_retries);
-    gauge!(names::DEAD_LETTERS.name, "handler" => handler()).set(now.dead_letters);
-    gauge!(names::OLDEST_DUE_AGE.name, "handler" => handler()).set(now.oldest_due_age.as_secs_f64());
+/// Readers of the live stream at this host.
+pub fn live_readers(readers: usize) {
+    REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);
 }
 
-/// Sets how many effects of a sink stand in a state.
-pub fn outbox_gauge(sink: &str, state: EffectState, effects: u32) {
-    gauge!(names::OUTBOX.name, "sink" => sink.to_owned(), "state" => state.as_str()).set(effects);
+/// What the database knows.
+pub fn fleet(fleet: Fleet) {
+    REGISTRY.set_fleet(fleet);
 }
 
-/// Says when the database gauges were read, so that a stale number can be told from a fresh one.
-pub fn gauges_read_at(at: jiff::Timestamp) {
-    gauge!(names::GAUGES_READ.name).set(at.as_duration().as_secs_f64());
+fn of(handler: &HandlerName, count: impl FnOnce(&HandlerMeters)) {
+    REGISTRY.handlers.with(handler.as_str(), count);
 }
 
-fn text(handler: &HandlerName) -> String {
-    handler.as_str().to_owned()
-}
-
-/// Counts of things that a process holds are far below 2^32.
-fn count(things: usize) -> u32 {
-    u32::try_from(things).unwrap_or(u32::MAX)
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

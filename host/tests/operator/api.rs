@@ -16,6 +16,7 @@ use wonce_host::admin::parked::{ParkedDelivery, ParkedError, ParkedVerdict};
 use wonce_host::admin::{
     AdminSettings, AdminState, AdminToken, Door, ParkedReplay, Readiness, Ready, router,
 };
+use wonce_host::live::{About, Hub};
 
 use crate::world::World;
 
@@ -37,6 +38,7 @@ pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
         },
         readiness: Arc::new(Always(Ready::Ready)),
         metrics: Arc::new(|| "wonce_up 1\n".to_owned()),
+        live: Hub::new(About { boot: "b".to_owned(), name: "h".to_owned(), database: "d".to_owned() }),
         parked: None,
     }
 }

@@ -1,6 +1,7 @@
 //! What survives the death of hosts and of Postgres: real processes, really killed.
 
 mod kills;
+mod live;
 mod load;
 mod order;
 mod pooler;

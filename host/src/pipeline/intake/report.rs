@@ -11,7 +11,7 @@ pub(in crate::pipeline) fn landed(recipient: &Recipient, landed: Landed) {
     match landed {
         Landed::Accepted => metrics::accepted(&recipient.name, 1),
         Landed::Duplicate => metrics::duplicates(&recipient.name, Found::Early, 1),
-        Landed::KeyConflict => metrics::key_conflict(),
+        Landed::KeyConflict => metrics::key_conflict(&recipient.name),
     }
 }
 

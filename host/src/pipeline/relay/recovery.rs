@@ -43,7 +43,9 @@ impl Recovery {
     async fn once(&mut self) -> Result<(), Error> {
         let recovered = self.store.recover_effects(&self.sinks.names(), |lost| self.decide(lost)).await?;
         for (lost, decision) in &recovered {
-            metrics::effect(&lost.sink, decision.state());
+            if let Some(handler) = &lost.handler {
+                metrics::effect(handler, &lost.sink, decision.state());
+            }
             tracing::warn!(
                 sink = %lost.sink, effect = lost.in_hand.id.0, attempt = lost.in_hand.attempt.0,
                 dead_host = %lost.in_hand.host, result = decision.state().as_str(),

@@ -75,7 +75,7 @@ impl Courier {
         let decision =
             decide_send(outcome, settings.unknown, doubt, in_hand.attempt, &settings.retry, jitter);
         if let Written::Yes = self.settle(in_hand, &decision, claimed_at).await {
-            metrics::effect(&self.name, decision.state());
+            metrics::effect(&outgoing.handler, &self.name, decision.state());
             report(&outgoing, &key.to_string(), &decision, started.elapsed());
         }
         match outgoing.effect.ordering_key {
@@ -90,7 +90,7 @@ impl Courier {
             let reason = "not sent: this host stalled between the claim and the sending".to_owned();
             return SendOutcome::Retry { after: None, reason };
         }
-        metrics::effect(&self.name, EffectState::Sending);
+        metrics::effect(&outgoing.handler, &self.name, EffectState::Sending);
         tokio::time::timeout(self.cut_off(), self.registered.sink.send(outgoing))
             .await
             .unwrap_or_else(|_| SendOutcome::Unknown { reason: "no answer in time".to_owned() })

@@ -34,6 +34,12 @@ macro_rules! say {
     }};
 }
 
+/// Reports a claim that found work.
+pub(in crate::pipeline) fn claimed(handler: &Handler, took: Duration, deliveries: &[ClaimedDelivery]) {
+    let now = SystemTime::now();
+    metrics::claim(&handler.name, took, deliveries.iter().map(|claimed| since_accepted(claimed, now)));
+}
+
 /// Reports a committed settlement.
 pub(in crate::pipeline) fn settled(
     handler: &Handler,
@@ -46,7 +52,8 @@ pub(in crate::pipeline) fn settled(
         Settlement::Done { ignored } => {
             let end = if ignored.is_some() { InvocationEnd::Ignored } else { InvocationEnd::Done };
             metrics::invocation(&handler.name, end, guest);
-            metrics::end_to_end(&handler.name, since_accepted(claimed));
+            metrics::end_to_end(&handler.name, since_accepted(claimed, SystemTime::now()));
+            metrics::effects_committed(&handler.name, run.usage.effects);
             match ignored {
                 None => say!(debug, handler, claimed, "", wall, "delivery done"),
                 Some(reason) => say!(info, handler, claimed, "", wall, reason, "delivery ignored"),
@@ -92,7 +99,7 @@ pub(in crate::pipeline) fn settled(
         }
         Settlement::Repeat(Repeat::KeyConflict) => {
             metrics::duplicates(&handler.name, Found::Late, 1);
-            metrics::key_conflict();
+            metrics::key_conflict(&handler.name);
             say!(
                 warn,
                 handler,
@@ -213,10 +220,10 @@ fn with_fields(line: &LogLine) -> String {
     text
 }
 
-/// From acceptance to now. Both times are read on different machines: never negative.
-fn since_accepted(claimed: &ClaimedDelivery) -> Duration {
+/// From acceptance to now. The two times are read on different machines: never negative.
+fn since_accepted(claimed: &ClaimedDelivery, now: SystemTime) -> Duration {
     let accepted = Duration::from_micros(u64::try_from(claimed.accepted_at.0).unwrap_or_default());
-    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().saturating_sub(accepted)
+    now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().saturating_sub(accepted)
 }
 
 fn millis(duration: Duration) -> f64 {

@@ -11,14 +11,16 @@ use wonce_core::operation::ItemState;
 
 use crate::store::action::By;
 use crate::store::dead_letter::{note_parked, read_parked};
+use crate::store::intake::Recipient;
 use crate::store::sql::Sql;
 use crate::store::{Error, Store, unknown_verdict, writing};
 
 const ADVANCE: Sql = Sql {
     name: "do the next item of an operation",
     text: "
-        SELECT wait_us, operation_id, dead_letter_id, item_state, item_result, handler_id, actor, reason
-        FROM wonce.advance_operation()",
+        SELECT a.wait_us, a.operation_id, a.dead_letter_id, a.item_state, a.item_result,
+               h.id AS handler_id, h.name AS handler_name, a.actor, a.reason
+        FROM wonce.advance_operation() AS a LEFT JOIN wonce.handler h ON h.id = a.handler_id",
     params: &[],
 };
 const NOTE: Sql = Sql {
@@ -54,7 +56,7 @@ pub struct ItemDone {
     /// What the verb answered.
     pub result: String,
     /// Whose dead letter it is; `None` for a parked event.
-    pub handler: Option<i64>,
+    pub handler: Option<Recipient>,
 }
 
 /// Why a parked event was not routed.
@@ -142,11 +144,20 @@ fn by(row: &Row) -> Result<By, Error> {
 fn item(row: &Row, operation: i64) -> Result<ItemDone, Error> {
     let word: String = row.get("item_state");
     let state = ItemState::parse(&word).ok_or_else(|| unknown_verdict(ADVANCE.name, &word))?;
+    let handler = row.get::<_, Option<i64>>("handler_id").map(|id| recipient(row, id)).transpose()?;
     Ok(ItemDone {
         operation,
         dead_letter: row.get::<_, Option<i64>>("dead_letter_id").unwrap_or(0),
         state,
         result: row.get("item_result"),
-        handler: row.get("handler_id"),
+        handler,
     })
+}
+
+fn recipient(row: &Row, id: i64) -> Result<Recipient, Error> {
+    let name = HandlerName::parse(row.get::<_, String>("handler_name")).map_err(|e| Error::Refused {
+        attempt: "read the handler of an operation's item".to_owned(),
+        reason: e.to_string(),
+    })?;
+    Ok(Recipient { id, name })
 }

@@ -1,0 +1,64 @@
+//! The services that look at the database in the name of the fleet. Every host stands for each
+//! look; the database elects one, so that the numbers are taken once and all hosts show the same.
+
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::store::gauges::Cap;
+use crate::store::{Error, Store};
+use crate::telemetry::metrics::names::COUNT_CAP;
+
+/// The pace of gauges.
+const GAUGES_EVERY: Duration = Duration::from_secs(2);
+/// A sample that is nearly due is due: the hosts' clocks do not beat together.
+const GAUGES_PAUSE: Duration = Duration::from_millis(1_500);
+/// How often a host asks whether the books are to be counted.
+const BOOKS_ASKED_EVERY: Duration = Duration::from_secs(10);
+/// A look that hangs is given up; no statement in it may take so long.
+const LOOK_LIMIT: Duration = Duration::from_secs(60);
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    pub store: Store,
+    pub boot: Uuid,
+}
+
+impl Sampler {
+    /// Samples gauges until told to stop.
+    pub async fn gauges(self, stop: CancellationToken) {
+        let look = || self.store.sample_gauges(self.boot, Cap(COUNT_CAP), GAUGES_PAUSE);
+        again("gauges", GAUGES_EVERY, stop, look).await;
+    }
+
+    /// Counts the books until told to stop.
+    pub async fn books(self, stop: CancellationToken) {
+        again("books", BOOKS_ASKED_EVERY, stop, || self.store.sample_books(self.boot)).await;
+    }
+}
+
+async fn again<F>(what: &str, every: Duration, stop: CancellationToken, look: impl Fn() -> F)
+where
+    F: Future<Output = Result<bool, Error>>,
+{
+    let mut pace = tokio::time::interval(every);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failed = false;
+    while stop.run_until_cancelled(pace.tick()).await.is_some() {
+        let Some(looked) = stop.run_until_cancelled(tokio::time::timeout(LOOK_LIMIT, look())).await else {
+            return;
+        };
+        match looked {
+            Ok(Ok(_)) => failed = false,
+            // The scout reports a database that is away.
+            Ok(Err(error)) if !failed && !error.is_outage() => {
+                failed = true;
+                tracing::warn!(what, error = %error.explained(), "cannot sample the database; the last numbers stay, with their age");
+            }
+            Ok(Err(_)) | Err(_) => {}
+        }
+    }
+}

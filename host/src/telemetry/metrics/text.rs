@@ -1,0 +1,283 @@
+//! The registry in Prometheus' text format, metric by metric in the order of the names. Knows
+//! nothing of how the numbers came to be.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+
+use wonce_api::live::gauges::{Gauges, HandlerGauges, SinkGauges};
+use wonce_api::live::tick::{Counters, Stage};
+
+use super::count::Total;
+use super::names::{self, Kind, Metric};
+use super::process;
+use super::registry::{Fleet, HandlerMeters, Registry};
+
+/// The handler that parked events are shown under, which have none.
+const NO_HANDLER: &str = "-";
+
+/// All metrics.
+pub(super) fn page(registry: &Registry) -> String {
+    let mut page = Page(String::new());
+    let handlers = registry.handlers.all();
+    let counted: Vec<(&str, Counters)> =
+        handlers.iter().map(|(name, meters)| (name.as_str(), meters.counters())).collect();
+    intake(&mut page, registry, &counted);
+    endings(&mut page, &counted);
+    effects(&mut page, &handlers, &counted);
+    sources(&mut page, registry);
+    stages(&mut page, &handlers);
+    process_of(&mut page, registry);
+    if let Some(fleet) = registry.fleet() {
+        fleet_of(&mut page, &fleet);
+    }
+    page.0
+}
+
+fn intake(page: &mut Page, registry: &Registry, counted: &[(&str, Counters)]) {
+    page.each(&names::ACCEPTED, counted, |c| c.accepted);
+    page.begin(&names::DUPLICATES);
+    for (handler, counters) in counted {
+        page.sample(&names::DUPLICATES, &[handler, "early"], counters.duplicates_early);
+        page.sample(&names::DUPLICATES, &[handler, "late"], counters.duplicates_late);
+    }
+    page.each(&names::KEY_CONFLICTS, counted, |c| c.key_conflicts);
+    page.begin(&names::PARKED);
+    for (reason, n) in registry.parked_by_reason() {
+        page.sample(&names::PARKED, &[&reason], n);
+    }
+    page.only(&names::UNROUTED_IGNORED, registry.unrouted_ignored.get());
+}
+
+fn endings(page: &mut Page, counted: &[(&str, Counters)]) {
+    page.begin(&names::INVOCATIONS);
+    for (handler, c) in counted {
+        for (outcome, n) in [("done", c.done), ("ignored", c.ignored), ("failed", c.failed)] {
+            page.sample(&names::INVOCATIONS, &[handler, outcome], n);
+        }
+    }
+    page.words(&names::FAULTS, counted, |c| &c.faults);
+    page.words(&names::RETRIES, counted, |c| &c.retries);
+    page.words(&names::DEAD, counted, |c| &c.dead);
+    page.each(&names::REPLAYS, counted, |c| c.replays);
+    page.each(&names::BATCHES_UNDONE, counted, |c| c.batches_undone);
+}
+
+fn effects(
+    page: &mut Page,
+    handlers: &[(String, std::sync::Arc<HandlerMeters>)],
+    counted: &[(&str, Counters)],
+) {
+    page.each(&names::EFFECTS_COMMITTED, counted, |c| c.effects_committed);
+    page.begin(&names::EFFECTS);
+    for (handler, meters) in handlers {
+        for (sink, effects) in meters.sinks.all() {
+            for (state, n) in effects.by_state() {
+                page.sample(&names::EFFECTS, &[handler, &sink, &state], n);
+            }
+        }
+    }
+}
+
+fn sources(page: &mut Page, registry: &Registry) {
+    page.begin(&names::HTTP_REQUESTS);
+    for (source, meters) in registry.sources.all() {
+        for (status, n) in meters.answers() {
+            page.sample(&names::HTTP_REQUESTS, &[&source, &status], n);
+        }
+    }
+}
+
+fn stages(page: &mut Page, handlers: &[(String, std::sync::Arc<HandlerMeters>)]) {
+    for stage in Stage::ALL {
+        let (metric, per_unit) = metric_of(stage);
+        page.begin(metric);
+        for (handler, meters) in handlers {
+            let recorder = meters.stage(stage);
+            page.histogram(metric, handler, recorder.bounds(), &recorder.total(), per_unit);
+        }
+    }
+}
+
+/// The metric of a stage, and how many of what is recorded make one of what is shown.
+pub(super) fn metric_of(stage: Stage) -> (&'static Metric, f64) {
+    const MICROS: f64 = 1e6;
+    match stage {
+        Stage::PoolWait => (&names::POOL_WAIT, MICROS),
+        Stage::Claim => (&names::CLAIM, MICROS),
+        Stage::Guest => (&names::GUEST, MICROS),
+        Stage::Commit => (&names::COMMIT, MICROS),
+        Stage::Wait => (&names::WAIT, MICROS),
+        Stage::EndToEnd => (&names::END_TO_END, MICROS),
+        Stage::Batch => (&names::BATCH, 1.0),
+    }
+}
+
+fn process_of(page: &mut Page, registry: &Registry) {
+    let (in_use, permits) = registry.permits();
+    page.only(&names::LOG_LINES_DROPPED, registry.log_lines_dropped.get());
+    page.only(&names::PERMITS_IN_USE, in_use);
+    page.only(&names::PERMITS, permits);
+    page.only(&names::LIVE_READERS, registry.live_readers());
+    if let Some(milliseconds) = process::cpu_ms() {
+        page.only(&names::PROCESS_CPU, seconds(milliseconds));
+    }
+    if let Some(bytes) = process::memory_bytes() {
+        page.only(&names::PROCESS_MEMORY, bytes);
+    }
+    page.begin(&names::BUILD_INFO);
+    page.sample(&names::BUILD_INFO, &[env!("CARGO_PKG_VERSION")], 1);
+}
+
+fn fleet_of(page: &mut Page, fleet: &Fleet) {
+    let gauges = &fleet.gauges;
+    handler_gauges(page, gauges);
+    page.only(&names::SUBMITTED, gauges.submitted.n);
+    page.begin(&names::OUTBOX);
+    for sink in &gauges.sinks {
+        for (state, n) in by_state(sink) {
+            page.sample(&names::OUTBOX, &[&sink.sink, state], n);
+        }
+    }
+    page.begin(&names::OLDEST_PLANNED_AGE);
+    for sink in &gauges.sinks {
+        let age = seconds(sink.oldest_planned_ms.unwrap_or(0));
+        page.sample(&names::OLDEST_PLANNED_AGE, &[&sink.sink], age);
+    }
+    page.begin(&names::HOSTS);
+    for (state, n) in &fleet.hosts {
+        page.sample(&names::HOSTS, &[state], n);
+    }
+    if let Some(books) = &gauges.books {
+        page.only(&names::BOOKS_HOLD, u8::from(books.holds));
+        if let Ok(at) = books.at.parse::<jiff::Timestamp>() {
+            page.only(&names::BOOKS_READ, at.as_duration().as_secs_f64());
+        }
+    }
+    page.only(&names::GAUGES_READ, fleet.read_at.as_duration().as_secs_f64());
+}
+
+fn handler_gauges(page: &mut Page, gauges: &Gauges) {
+    let handlers = &gauges.handlers;
+    page.gauge(&names::INBOX_DEPTH, handlers, |h| h.depth.n);
+    page.gauge(&names::INBOX_DUE, handlers, |h| h.due.n);
+    page.gauge(&names::OLDEST_DUE_AGE, handlers, |h| seconds(h.oldest_due_ms.unwrap_or(0)));
+    page.gauge(&names::SCHEDULED_RETRIES, handlers, |h| h.scheduled_retries.n);
+    page.gauge(&names::DEAD_LETTERS, handlers, |h| h.dead.n);
+    page.sample(&names::DEAD_LETTERS, &[NO_HANDLER], gauges.parked.n);
+    page.gauge(&names::OLDEST_DEAD_AGE, handlers, |h| seconds(h.oldest_dead_ms.unwrap_or(0)));
+}
+
+fn by_state(sink: &SinkGauges) -> [(&'static str, u64); 4] {
+    [
+        ("planned", sink.planned.n),
+        ("sending", sink.sending.n),
+        ("refused", sink.refused.n),
+        ("unknown", sink.unknown.n),
+    ]
+}
+
+fn seconds(milliseconds: u64) -> f64 {
+    std::time::Duration::from_millis(milliseconds).as_secs_f64()
+}
+
+/// The text so far.
+struct Page(String);
+
+impl Page {
+    fn begin(&mut self, metric: &Metric) {
+        let kind = match metric.kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        self.line(format_args!("# HELP {} {}", metric.name, metric.help));
+        self.line(format_args!("# TYPE {} {kind}", metric.name));
+    }
+
+    fn sample(&mut self, metric: &Metric, values: &[&str], value: impl Display) {
+        debug_assert_eq!(metric.labels.len(), values.len(), "labels of {}", metric.name);
+        let labels = labels(metric.labels.iter().copied().zip(values.iter().copied()));
+        self.line(format_args!("{}{labels} {value}", metric.name));
+    }
+
+    /// A metric without labels.
+    fn only(&mut self, metric: &Metric, value: impl Display) {
+        self.begin(metric);
+        self.sample(metric, &[], value);
+    }
+
+    /// One number a handler.
+    fn each(&mut self, metric: &Metric, counted: &[(&str, Counters)], number: impl Fn(&Counters) -> u64) {
+        self.begin(metric);
+        for (handler, counters) in counted {
+            self.sample(metric, &[handler], number(counters));
+        }
+    }
+
+    /// One number a handler and word.
+    fn words(
+        &mut self,
+        metric: &Metric,
+        counted: &[(&str, Counters)],
+        numbers: impl Fn(&Counters) -> &BTreeMap<String, u64>,
+    ) {
+        self.begin(metric);
+        for (handler, counters) in counted {
+            for (word, n) in numbers(counters) {
+                self.sample(metric, &[handler, word], n);
+            }
+        }
+    }
+
+    fn gauge<N: Display>(
+        &mut self,
+        metric: &Metric,
+        handlers: &[HandlerGauges],
+        number: impl Fn(&HandlerGauges) -> N,
+    ) {
+        self.begin(metric);
+        for handler in handlers {
+            self.sample(metric, &[&handler.handler], number(handler));
+        }
+    }
+
+    fn histogram(&mut self, metric: &Metric, handler: &str, bounds: &[u64], total: &Total, per_unit: f64) {
+        let mut below = 0;
+        for (n, bound) in total.buckets.iter().zip(bounds) {
+            below += n;
+            let bound = (as_float(*bound) / per_unit).to_string();
+            let labels = labels([("handler", handler), ("le", &bound)].into_iter());
+            self.line(format_args!("{}_bucket{labels} {below}", metric.name));
+        }
+        let all = labels([("handler", handler), ("le", "+Inf")].into_iter());
+        self.line(format_args!("{}_bucket{all} {}", metric.name, total.count));
+        let labels = labels([("handler", handler)].into_iter());
+        self.line(format_args!("{}_sum{labels} {}", metric.name, as_float(total.sum) / per_unit));
+        self.line(format_args!("{}_count{labels} {}", metric.name, total.count));
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(line).expect("a text takes what is written to it");
+        self.0.push('\n');
+    }
+}
+
+/// `{name="value",…}`, or nothing. Values are names of ours, but sinks and handlers of other hosts
+/// come from the database: what would break a line is escaped.
+fn labels<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            format!("{name}=\"{value}\"")
+        })
+        .collect();
+    if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a sum of microseconds is below 2^53 for 285 years")]
+fn as_float(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests;
