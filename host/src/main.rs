@@ -7,7 +7,7 @@ use mimalloc::MiMalloc;
 use wonce_host::cli::Cli;
 
 /// An invocation allocates a hundred small things and frees them all: the system's allocator was a
-/// quarter of the host's processor time.
+/// sixth of the host's processor time (a profile of a drain). It keeps more memory in exchange.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
