@@ -18,6 +18,11 @@ pub enum Error {
         "all control connections were busy for {seconds} s; raise database.max_connections or lower the load"
     )]
     Busy { seconds: u64 },
+    #[error(
+        "a handler's login {wanted} became {found} on the way: a pooler with a fixed user changes it, and a handler \
+         would have that user's rights; no handler runs until database.direct_url leads past the pooler"
+    )]
+    ForeignLogin { wanted: String, found: String },
     #[error("the database is Postgres {found}; wonce needs 15 or newer")]
     UnsupportedVersion { found: String },
     #[error("cannot {attempt}")]
@@ -51,6 +56,7 @@ impl Error {
             Error::Url { .. }
             | Error::Unreachable { .. }
             | Error::Busy { .. }
+            | Error::ForeignLogin { .. }
             | Error::UnsupportedVersion { .. }
             | Error::Migration(_)
             | Error::Refused { .. } => None,
@@ -69,6 +75,7 @@ impl Error {
                 }
             },
             Error::Url { .. }
+            | Error::ForeignLogin { .. }
             | Error::UnsupportedVersion { .. }
             | Error::Migration(_)
             | Error::Refused { .. } => false,

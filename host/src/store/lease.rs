@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join, try_join_all};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Statement};
 
@@ -22,6 +22,11 @@ use super::{Error, error};
 const MAX_GUEST_STATEMENTS: usize = 100;
 /// A running statement notices within this time that its host is gone.
 const CONNECTION_CHECK: &str = "-c client_connection_check_interval=1s";
+
+const WHO_AM_I: Sql =
+    Sql { name: "ask whom the database takes a handler for", text: "SELECT session_user::text", params: &[] };
+
+pub(super) const STATEMENTS: &[&Sql] = &[&WHO_AM_I];
 
 /// Where a handler logs in, and the secret that its bookkeeping calls bind.
 #[derive(Clone)]
@@ -186,7 +191,11 @@ impl Connection {
             // A broken connection shows in every pending call; there is nothing to add here.
             let _ = connection.await;
         });
-        let prepared = try_join_all(BOOKKEEPING.iter().map(|sql| prepare(&client, sql))).await;
+        let (known, prepared) = join(
+            require_own_login(&client, url),
+            try_join_all(BOOKKEEPING.iter().map(|sql| prepare(&client, sql))),
+        )
+        .await;
         let mut connection = Self {
             client,
             url: url.clone(),
@@ -194,6 +203,7 @@ impl Connection {
             bookkeeping: HashMap::new(),
             guest_statements: Mutex::default(),
         };
+        known?;
         connection.bookkeeping = prepared?.into_iter().collect();
         Ok(connection)
     }
@@ -235,6 +245,15 @@ impl Connection {
 
     fn guest_statements(&self) -> MutexGuard<'_, HashMap<String, Statement>> {
         self.guest_statements.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A handler's rights are its login's, so a login that something on the way has exchanged must not run it.
+async fn require_own_login(client: &Client, url: &DatabaseUrl) -> Result<(), Error> {
+    let found: String = WHO_AM_I.query_one(client, &[]).await?.get(0);
+    match url.config().get_user() {
+        Some(wanted) if wanted != found => Err(Error::ForeignLogin { wanted: wanted.to_owned(), found }),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -77,6 +77,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::intake::STATEMENTS,
         super::submitted::STATEMENTS,
         super::upkeep::STATEMENTS,
+        super::lease::STATEMENTS,
         super::settle::BOOKKEEPING,
         super::outbox::STATEMENTS,
         super::gauges::STATEMENTS,

@@ -108,7 +108,7 @@ fn configuration(server: &Config, address: SocketAddr) -> String {
     format!(
         "[databases]\n{name} = host=127.0.0.1 port={port} dbname={name} user={user} password={password}\n\
          [pgbouncer]\nlisten_addr = {ip}\nlisten_port = {listen}\nunix_socket_dir =\nauth_type = any\n\
-         pool_mode = transaction\ndefault_pool_size = {SERVER_CONNECTIONS}\n\
+         pool_mode = transaction\nignore_startup_parameters = options\ndefault_pool_size = {SERVER_CONNECTIONS}\n\
          log_connections = 0\nlog_disconnections = 0\nlog_stats = 0\n",
         port = server.get_ports().first().copied().unwrap_or(5432),
         user = quoted(server.get_user().expect("a user")),

@@ -61,6 +61,14 @@ impl Setup {
         self
     }
 
+    /// With only invocations by way of a pooler, which nobody should do.
+    #[must_use]
+    pub fn invoking_through(mut self, pooler: &Pooler) -> Self {
+        self.database = format!("{}\ndirect_url = \"{}\"", self.database, pooler.url);
+        self.write();
+        self
+    }
+
     /// With deliveries in order by a member of the payload.
     #[must_use]
     pub fn ordered_by(self, pointer: &str) -> Self {

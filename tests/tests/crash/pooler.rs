@@ -49,6 +49,29 @@ async fn hosts_behind_a_transaction_mode_pooler_keep_every_promise() {
     database.close().await;
 }
 
+#[tokio::test]
+async fn a_pooler_that_changes_the_login_of_a_handler_runs_no_handler() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let pooler = Pooler::start(&database).await;
+    let setup = Setup::new(&database, receiver.address).invoking_through(&pooler);
+    let mut host = Host::launch(&setup, None);
+    let doors = host.ready().await.unwrap_or_else(|status| panic!("{status}:\n{}", host.log().text()));
+
+    let (sender, _hosts) = Sender::new(&[doors.http]);
+    sender.send(&Event { id: "e0".to_owned(), script: books("e0") }).await;
+    until("the host says why", async || {
+        host.log().text().contains("database.direct_url leads past the pooler")
+    })
+    .await;
+
+    assert_eq!(database.number("SELECT count(*) FROM app.entry").await, 0);
+    assert_eq!(database.number("SELECT count(*) FROM wonce.inbox WHERE attempt = 0").await, 1);
+    database.books_hold().await;
+    host.stop().await;
+    drop(pooler);
+    database.close().await;
+}
+
 async fn both_ready(hosts: &mut [Host; 2]) -> [Doors; 2] {
     let mut doors = Vec::new();
     for host in hosts {
