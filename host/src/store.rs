@@ -28,6 +28,7 @@ pub mod operation;
 pub mod outbox;
 pub mod place;
 mod sample;
+mod script;
 mod selected;
 pub mod settle;
 pub mod sql;

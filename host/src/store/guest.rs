@@ -6,16 +6,20 @@ use std::error::Error as _;
 use std::sync::Arc;
 
 use futures_util::{TryFutureExt, TryStreamExt, pin_mut};
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::Statement;
 use wonce_core::sql::{Column, DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
 
 use super::error::root_cause;
 use super::lease::Connection;
-use super::transaction::{RunId, Savepoint};
+use super::transaction::Savepoint;
 use super::trip::Trip;
 use super::value::decode::{self, Lifted};
 use super::value::encode::{self, Encoded};
 use super::value::type_name;
+
+pub(super) mod queued;
+
+use queued::{Queued, Refused, pack};
 
 /// What a statement answers.
 #[derive(Debug)]
@@ -40,26 +44,6 @@ impl Reply {
     }
 }
 
-/// A statement whose answer nobody waits for yet.
-#[derive(Debug)]
-pub(super) struct Queued {
-    pub(super) run: RunId,
-    pub(super) statement: Statement,
-    pub(super) params: Vec<Encoded>,
-}
-
-impl Queued {
-    /// Bytes of its parameters.
-    pub(super) fn bytes(&self) -> usize {
-        self.params.iter().map(Encoded::len).sum()
-    }
-
-    /// Sends it and waits for its answer.
-    pub(super) async fn run(&self, client: &Client) -> Result<u64, tokio_postgres::Error> {
-        client.execute_raw(&self.statement, &self.params).await
-    }
-}
-
 /// What ends a trip: the statement that the guest waits for, if there is one.
 #[derive(Debug)]
 pub(super) enum Last {
@@ -79,10 +63,17 @@ pub(super) enum Guard {
 /// What came back from a trip.
 #[derive(Debug)]
 pub(super) struct Landed {
-    /// The first queued statement that failed, and whose it was.
-    pub(super) refused: Option<(RunId, SqlError)>,
+    /// The first queued statement that failed.
+    pub(super) refused: Option<Refused>,
     /// The last statement's own answer.
     pub(super) reply: Result<Reply, SqlError>,
+}
+
+/// Which request of a trip was refused.
+enum Failed {
+    /// The host's savepoint, or the last statement.
+    Own(SqlError),
+    Queued(Refused),
 }
 
 /// Sends what is queued and the last statement in one trip, and waits for every answer.
@@ -93,27 +84,35 @@ pub(super) async fn fly(
     last: Last,
 ) -> Landed {
     let client = &connection.client;
+    let parcels = pack(&queued);
     let mut trip = Trip::new();
     if guard == Guard::Set {
         let set = client.batch_execute(Savepoint::Batch.set());
-        trip.send(set.map_ok(|()| Reply::Count(0)).map_err(refused)).await;
+        trip.send(set.map_ok(|()| Reply::Count(0)).map_err(|error| Failed::Own(refused(error)))).await;
     }
-    let guards = trip.len();
-    for statement in &queued {
-        trip.send(statement.run(client).map_ok(Reply::Count).map_err(refused)).await;
+    for parcel in &parcels {
+        trip.send(parcel.run(client).map_ok(|()| Reply::Count(0)).map_err(Failed::Queued)).await;
     }
     // Behind what was queued, even if it must be prepared first: a statement that cannot be prepared
     // aborts the transaction.
-    trip.send(async { run_last(&connection, make_ready(&connection, last).await?).await }).await;
-    let mut answers = trip.answers().await;
-    let reply = answers.pop().unwrap_or(Err(SqlError::Aborted));
-    let unguarded = answers.drain(..guards).find_map(Result::err);
-    let refused = first_refused(&queued, answers);
-    Landed { refused, reply: unguarded.map_or(reply, Err) }
+    let last = async { run_last(&connection, make_ready(&connection, last).await?).await };
+    trip.send(last.map_err(Failed::Own)).await;
+    landed(trip.answers().await)
 }
 
-fn first_refused(queued: &[Queued], answers: Vec<Result<Reply, SqlError>>) -> Option<(RunId, SqlError)> {
-    queued.iter().zip(answers).find_map(|(queued, answer)| answer.err().map(|error| (queued.run, error)))
+/// What was refused first is what counts: it aborted the transaction for all behind it.
+fn landed(answers: Vec<Result<Reply, Failed>>) -> Landed {
+    let mut reply = Err(SqlError::Aborted);
+    for answer in answers {
+        match answer {
+            Ok(answer) => reply = Ok(answer),
+            Err(Failed::Own(error)) => return Landed { refused: None, reply: Err(error) },
+            Err(Failed::Queued(refused)) => {
+                return Landed { refused: Some(refused), reply: Err(SqlError::Aborted) };
+            }
+        }
+    }
+    Landed { refused: None, reply }
 }
 
 /// A last statement that can be sent at once.
@@ -128,7 +127,7 @@ async fn make_ready(connection: &Connection, last: Last) -> Result<Ready, SqlErr
     Ok(match last {
         Last::Nothing => Ready::Nothing,
         Last::Prepare(text) => {
-            prepare(text).await?;
+            connection.prepare_to_queue(&text).await.map_err(refused)?;
             Ready::Nothing
         }
         Last::Execute(text, params) => {

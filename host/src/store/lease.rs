@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{join, try_join_all};
 use tokio::task::JoinHandle;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 
 use super::connect::DatabaseUrl;
+use super::guest::queued::{Name, Prepared};
 use super::settle::BOOKKEEPING;
 use super::sql::Sql;
 use super::{Error, error};
@@ -26,7 +28,16 @@ const CONNECTION_CHECK: &str = "-c client_connection_check_interval=1s";
 const WHO_AM_I: Sql =
     Sql { name: "ask whom the database takes a handler for", text: "SELECT session_user::text", params: &[] };
 
-pub(super) const STATEMENTS: &[&Sql] = &[&WHO_AM_I];
+/// The youngest, should a forgotten one of the same text not be closed yet.
+const NAME_OF: Sql = Sql {
+    name: "ask for the name of a prepared statement",
+    text: "SELECT name FROM pg_catalog.pg_prepared_statements \
+           WHERE statement OPERATOR(pg_catalog.=) $1 AND NOT from_sql \
+           ORDER BY prepare_time DESC LIMIT 1",
+    params: &[Type::TEXT],
+};
+
+pub(super) const STATEMENTS: &[&Sql] = &[&WHO_AM_I, &NAME_OF];
 
 /// Where a handler logs in, and the secret that its bookkeeping calls bind.
 #[derive(Clone)]
@@ -77,7 +88,7 @@ pub(super) struct Connection {
     url: DatabaseUrl,
     driver: JoinHandle<()>,
     bookkeeping: HashMap<&'static str, Statement>,
-    guest_statements: Mutex<HashMap<String, Statement>>,
+    guest_statements: Mutex<HashMap<String, Prepared>>,
 }
 
 impl LeasePool {
@@ -213,23 +224,51 @@ impl Connection {
         self.bookkeeping.get(sql.name).expect("every bookkeeping statement is in BOOKKEEPING")
     }
 
-    /// A guest's statement, if this connection has prepared it.
-    pub(super) fn known_statement(&self, text: &str) -> Option<Statement> {
-        self.guest_statements().get(text).cloned()
+    /// A guest's statement, if this connection is ready to queue it.
+    pub(super) fn known_to_queue(&self, text: &str) -> Option<Prepared> {
+        self.guest_statements().get(text).filter(|known| known.name != Name::Unasked).cloned()
     }
 
     /// A guest's statement, prepared once a connection.
     pub(super) async fn guest_statement(&self, text: &str) -> Result<Statement, tokio_postgres::Error> {
-        if let Some(known) = self.known_statement(text) {
-            return Ok(known);
+        let known = self.guest_statements().get(text).map(|known| known.statement.clone());
+        match known {
+            Some(known) => Ok(known),
+            None => {
+                let statement = self.client.prepare(text).await?;
+                self.remember(text, statement.clone(), Name::Unasked);
+                Ok(statement)
+            }
         }
-        let statement = self.client.prepare(text).await?;
+    }
+
+    /// Prepares a guest's statement, and asks for the name under which `EXECUTE` finds it.
+    pub(super) async fn prepare_to_queue(&self, text: &str) -> Result<(), tokio_postgres::Error> {
+        let statement = self.guest_statement(text).await?;
+        let name = match statement.columns() {
+            [] => self.name_on_server(text).await?,
+            [..] => Name::None,
+        };
+        self.remember(text, statement, name);
+        Ok(())
+    }
+
+    /// The driver keeps its names to itself; the server tells them.
+    async fn name_on_server(&self, text: &str) -> Result<Name, tokio_postgres::Error> {
+        let row = self.client.query_typed_opt(NAME_OF.text, &[(&text, Type::TEXT)]).await?;
+        let name: Option<String> = row.map(|row| row.get(0));
+        Ok(match name {
+            Some(name) if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Name::Known(name.into()),
+            Some(_) | None => Name::None,
+        })
+    }
+
+    fn remember(&self, text: &str, statement: Statement, name: Name) {
         let mut statements = self.guest_statements();
         if statements.len() >= MAX_GUEST_STATEMENTS {
             statements.clear();
         }
-        statements.insert(text.to_owned(), statement.clone());
-        Ok(statement)
+        statements.insert(text.to_owned(), Prepared { statement, name });
     }
 
     /// Forgets prepared guest statements: one of them may not fit a changed table any more.
@@ -243,7 +282,7 @@ impl Connection {
         let _ = self.client.cancel_token().cancel_query(self.url.tls()).await;
     }
 
-    fn guest_statements(&self) -> MutexGuard<'_, HashMap<String, Statement>> {
+    fn guest_statements(&self) -> MutexGuard<'_, HashMap<String, Prepared>> {
         self.guest_statements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

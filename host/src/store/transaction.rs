@@ -14,7 +14,8 @@ use wonce_core::name::Key;
 use wonce_core::sql::{DbError, ResultLimits, RowSet, SqlError, SqlLimit, Value};
 
 use super::Error;
-use super::guest::{self, Guard, Last, Queued, Reply};
+use super::guest::queued::{Queued, Refused};
+use super::guest::{self, Guard, Last, Reply};
 use super::lease::{HandlerAccess, Lease};
 
 /// No single bookkeeping step (claim, settle, commit) takes longer; then the connection counts as lost.
@@ -158,15 +159,15 @@ impl OpenTransaction {
     pub async fn queue(&mut self, statement: &str, params: Vec<Value>) -> Result<(), SqlError> {
         self.require_open()?;
         let connection = Arc::clone(self.lease.connection());
-        let prepared = match connection.known_statement(statement) {
+        let prepared = match connection.known_to_queue(statement) {
             Some(prepared) => prepared,
             None => {
                 self.answer(Last::Prepare(statement.to_owned())).await?;
-                connection.known_statement(statement).ok_or(SqlError::Aborted)?
+                connection.known_to_queue(statement).ok_or(SqlError::Aborted)?
             }
         };
-        let params = guest::fit(params, &prepared)?;
-        self.queued.push(Queued { run: self.run, statement: prepared, params });
+        let params = guest::fit(params, &prepared.statement)?;
+        self.queued.push(Queued { run: self.run, prepared, params });
         Ok(())
     }
 
@@ -375,7 +376,7 @@ impl OpenTransaction {
     /// Remembers what the answers did to the transaction, and tells the current run its own.
     fn note(&mut self, landed: guest::Landed) -> Result<Reply, SqlError> {
         let (run, result) = match landed.refused {
-            Some((run, error)) => (run, Err(error)),
+            Some(Refused { run, error }) => (run, Err(error)),
             None => (self.run, landed.reply),
         };
         match &result {

@@ -29,10 +29,6 @@ impl<'a, T> Trip<'a, T> {
         self.sent.push(request);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.sent.len()
-    }
-
     /// Waits for every answer, the first first: the driver stops reading while an early answer is
     /// not taken.
     pub(super) async fn answers(self) -> Vec<T> {

@@ -1,11 +1,12 @@
 //! A guest's SQL values on the wire: [`encode`](encode::encode) fits a contract value to the type
-//! that the statement wants, [`decode`](decode::decode) lifts a column. Values that Postgres can
+//! that the statement wants, [`literal`] writes what needs no binding, [`decode`](decode::decode) lifts a column. Values that Postgres can
 //! parse itself go as text, everything with a fixed layout as binary.
 //!
 //! Knows nothing of connections or transactions.
 
 pub(super) mod decode;
 pub(super) mod encode;
+pub(super) mod literal;
 mod numeric;
 
 use tokio_postgres::types::{Kind, Type};

@@ -140,6 +140,31 @@ async fn parameters_of_a_queued_statement_arrive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn queued_parameters_of_every_look_arrive_unchanged_and_in_order() {
+    let world = World::running(Setup::probe()).await;
+    let append = "update lab.entry set name = name || '|' || $1, amount = amount + $2 where amount < $3";
+    let long = "x".repeat(300);
+    let texts = ["plain", "it's", r"back\slash", "größe", "'); commit; select ('", "-- $1", &long, "", "end"];
+    let mut steps = vec![json!({"queue": "insert into lab.entry (name, amount) values ('', 0)"})];
+    steps.extend(texts.iter().map(|text| json!({"queue": append, "params": [text, 1, 1_000]})));
+    world.probe("e1", json!({"steps": steps})).await;
+    assert_eq!(world.outcome("probe", "e1").await, "done");
+    assert_eq!(world.value::<String>("select name from lab.entry").await, format!("|{}", texts.join("|")));
+    assert_eq!(world.value::<i64>("select amount from lab.entry").await, texts.len() as i64);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_is_executed_first_and_queued_later() {
+    let world = World::running(Setup::probe()).await;
+    let steps = json!([{"sql": ONE}, {"sql": TWO}, {"queue": TWO}, {"queue": THREE}]);
+    world.probe("e1", json!({"steps": steps})).await;
+    assert_eq!(world.outcome("probe", "e1").await, "done");
+    assert_eq!(world.value::<i64>(DIGITS).await, 1223);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_the_guard_refuses_is_not_queued() {
     let steps = json!([{"queue": ENTRY}, {"queue": "commit"}]);
     let (world, death) = death(Setup::probe(), steps).await;

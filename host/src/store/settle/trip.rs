@@ -10,7 +10,8 @@ use wonce_core::sql::SqlError;
 use super::call::Call;
 use super::columns::{Done, Effects};
 use super::{Entry, Settled, Written, failed};
-use crate::store::guest::{Queued, refused};
+use crate::store::guest::queued::{Queued, pack};
+use crate::store::guest::refused;
 use crate::store::lease::{Connection, HandlerAccess};
 use crate::store::settle::{DONE, EMIT};
 use crate::store::sql::{Param, Sql};
@@ -85,6 +86,7 @@ async fn send_all(
     let client = &connection.client;
     let done = Done::of(entries);
     let effects = Effects::of(unsent.effects);
+    let parcels = pack(unsent.queued);
     let mut parts = Vec::new();
     let mut trip = Trip::new();
     let simple = async |statement: &'static str| client.batch_execute(statement).await.map(|()| true);
@@ -103,8 +105,8 @@ async fn send_all(
         trip.send(simple("RELEASE SAVEPOINT wonce_batch").map_err(refused)).await;
         parts.push(Part::Step);
     }
-    for queued in unsent.queued {
-        trip.send(queued.run(client).map_ok(|_| true).map_err(refused)).await;
+    for parcel in &parcels {
+        trip.send(parcel.run(client).map_ok(|()| true).map_err(|refused| refused.error)).await;
         parts.push(Part::Step);
     }
     if !unsent.effects.is_empty() {
