@@ -9,6 +9,7 @@ pub mod fleet;
 pub mod link;
 pub mod overview;
 pub mod row;
+mod timeline;
 pub mod verdict;
 
 pub use clock::{Moment, Window};

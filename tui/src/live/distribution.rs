@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use wonce_api::live::Samples;
 use wonce_api::live::histogram::{self, Unreadable};
 
+use super::timeline::share_of;
+
 /// Below so many samples nothing is said about the slowest.
 pub const FEW_SAMPLES: u64 = 20;
 /// Below so many samples a p99 is a guess.
@@ -117,6 +119,17 @@ impl Distribution {
             p999: self.at(samples, 999),
             max: self.buckets.last().map_or(0, |(value, _)| u64::from(*value)),
         }
+    }
+
+    /// The part between `from` and `to` of `of` steps; all parts together are it again.
+    pub(super) fn share(&self, from: u64, to: u64, of: u64) -> Self {
+        let shares = self.buckets.iter().map(|(value, n)| (*value, share_of((*n).into(), from, to, of)));
+        Self { buckets: shares.filter(|(_, n)| *n > 0).map(|(value, n)| (value, clamp(n))).collect() }
+    }
+
+    /// How much memory it takes, in buckets.
+    pub(super) fn size(&self) -> usize {
+        self.buckets.len()
     }
 
     /// The least value that `permille` of the samples do not exceed.
