@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wonce_api::live::HandlerGauges;
 
-use super::{Fleet, Millis};
+use super::{Fleet, Millis, millis};
 use crate::live::{Counts, Link, Severity, Subject, Verdict, Window};
 
 /// Failed runs of all runs of a minute, from which it is worth a look.
@@ -21,6 +21,8 @@ const LATE: Duration = Duration::from_secs(60);
 const CAUSE_BEFORE: Duration = Duration::from_secs(120);
 /// By so much the clocks of a host and its database may differ for that.
 const CAUSE_SLACK_MS: Millis = 2_000;
+/// Frames come every second: a line without any for so long is not trusted.
+const QUIET: Duration = Duration::from_secs(5);
 /// A backlog that changes by less per second stands still.
 const STILL: f64 = 0.5;
 
@@ -131,15 +133,21 @@ impl Fleet {
     pub(super) fn verdict(&self) -> Verdict {
         let others = self.troubles.len();
         match &self.link {
-            Link::Live { .. } => {}
+            Link::Live { .. } if self.quiet() < QUIET => {}
+            Link::Live { at, .. } => {
+                let text = format!("nothing was heard from {at} for {}", said(self.quiet()));
+                return Verdict { severity: Severity::Unknown, text, others, ..Verdict::default() };
+            }
             Link::Connecting { to, .. } => {
                 let text =
                     if to.is_empty() { "connecting".to_owned() } else { format!("connecting to {to}") };
                 return Verdict { severity: Severity::Unknown, text, others, ..Verdict::default() };
             }
             Link::Stale { since, reason, .. } => {
-                let age = said(self.now.since(*since));
-                let text = format!("what is shown is {age} old: {reason}");
+                let text = match &self.hello {
+                    Some(_) => format!("what is shown is {} old: {reason}", said(self.now.since(*since))),
+                    None => reason.clone(),
+                };
                 return Verdict { severity: Severity::Unknown, text, others, ..Verdict::default() };
             }
             Link::Refused { reason, .. } => {
@@ -166,6 +174,11 @@ impl Fleet {
             },
             None => Verdict { text: "all is well".to_owned(), ..Verdict::default() },
         }
+    }
+
+    /// For how long no frame has come in.
+    fn quiet(&self) -> Duration {
+        Duration::from_millis(millis(self.now).saturating_sub(self.at).unsigned_abs())
     }
 
     /// How much it matters, among equals: what fails and what piles up, per second.
