@@ -6,6 +6,7 @@ pub mod clock;
 pub mod detail;
 pub mod distribution;
 pub mod fleet;
+mod json;
 pub mod link;
 pub mod overview;
 pub mod row;

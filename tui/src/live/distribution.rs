@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use wonce_api::live::Samples;
 use wonce_api::live::histogram::{self, Unreadable};
 
@@ -22,7 +23,7 @@ pub struct Distribution {
 }
 
 /// Read from one distribution. Times are in microseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Quantiles {
     /// How many samples they are read from. Without any, the others are zero and mean nothing.
     pub samples: u64,

@@ -3,19 +3,22 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use wonce_api::action::Action;
 use wonce_api::live::{Alert, Count, Hello, Op};
 
 use super::{Counts, HandlerRow, HostRow, Link, Quantiles, Rates, SinkRow, SourceRow, Verdict, Window};
 
 /// All that the first screen shows.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Overview {
     pub window: Window,
     /// How much of the window the console has heard of, at most its span. Counts reach no further.
+    #[serde(rename = "known_seconds", serialize_with = "super::json::seconds")]
     pub known: Duration,
     pub link: Link,
     /// How old the numbers are.
+    #[serde(rename = "age_seconds", serialize_with = "super::json::seconds")]
     pub age: Duration,
     /// Now, RFC 3339, by the answering host's clock; empty when nobody has answered yet.
     pub now: String,
@@ -26,6 +29,7 @@ pub struct Overview {
     /// None until the books were counted.
     pub books: Option<BooksLine>,
     /// How old the numbers of the database are; none when there are none.
+    #[serde(rename = "gauges_age_seconds", serialize_with = "super::json::some_seconds")]
     pub gauges_age: Option<Duration>,
     /// The worst first.
     pub handlers: Vec<HandlerRow>,
@@ -48,7 +52,7 @@ pub struct Overview {
 }
 
 /// All handlers together.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Totals {
     pub hosts_alive: usize,
     pub hosts: usize,
@@ -59,6 +63,7 @@ pub struct Totals {
     pub depth: Option<Count>,
     pub slope: Option<f64>,
     /// Of all handlers.
+    #[serde(rename = "oldest_due_seconds", serialize_with = "super::json::some_seconds")]
     pub oldest_due: Option<Duration>,
     pub dead_letters: Option<Count>,
     pub scheduled_retries: Option<Count>,
@@ -81,12 +86,13 @@ pub struct Totals {
 
 /// The conservation law over all handlers:
 /// `accepted = pending + done + ignored + dead + discarded + duplicates late + expired`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct BooksLine {
     pub holds: bool,
     /// When they were counted, by the database's clock.
     pub at: String,
     /// How long ago.
+    #[serde(rename = "age_seconds", serialize_with = "super::json::some_seconds")]
     pub age: Option<Duration>,
     pub accepted: i64,
     pub pending: i64,

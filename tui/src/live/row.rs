@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::time::Duration;
 
+use serde::Serialize;
 use wonce_api::live::Count;
 
 use super::Quantiles;
 
 /// How something is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Health {
     /// Nothing was heard of it lately.
     #[default]
@@ -23,7 +25,7 @@ pub enum Health {
 }
 
 /// What was counted in a window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Deliveries accepted.
     pub accepted: u64,
@@ -104,7 +106,7 @@ impl std::iter::Sum for Counts {
 }
 
 /// Per second, over the last ten.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Rates {
     pub accepted: f64,
     pub done: f64,
@@ -114,7 +116,8 @@ pub struct Rates {
 }
 
 /// Whether a handler claims deliveries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HandlerState {
     /// The database was not asked yet, or does not know it.
     #[default]
@@ -124,7 +127,7 @@ pub enum HandlerState {
 }
 
 /// One handler, over all hosts.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HandlerRow {
     pub name: String,
     pub health: Health,
@@ -149,10 +152,12 @@ pub struct HandlerRow {
     /// How the depth changes, per second; negative drains.
     pub slope: Option<f64>,
     /// For how long the oldest due delivery has been due; none when none is.
+    #[serde(rename = "oldest_due_seconds", serialize_with = "super::json::some_seconds")]
     pub oldest_due: Option<Duration>,
     /// Open dead letters.
     pub dead_letters: Option<Count>,
     /// How long ago the oldest open dead letter failed last.
+    #[serde(rename = "oldest_dead_seconds", serialize_with = "super::json::some_seconds")]
     pub oldest_dead: Option<Duration>,
     /// From acceptance to the claim, over the window and all hosts.
     pub wait: Quantiles,
@@ -170,7 +175,8 @@ pub struct HandlerRow {
 }
 
 /// How a host is, as the answering host sees it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HostState {
     Alive,
     /// Nothing is heard of it; it may be dead.
@@ -181,7 +187,7 @@ pub enum HostState {
 }
 
 /// One boot of one host.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HostRow {
     pub name: String,
     pub boot: String,
@@ -194,6 +200,7 @@ pub struct HostRow {
     pub is_answering: bool,
     pub started_at: String,
     /// How long ago it was heard.
+    #[serde(rename = "heard_seconds", serialize_with = "super::json::seconds")]
     pub heard: Duration,
     pub permits_in_use: u32,
     pub permits: u32,
@@ -205,6 +212,7 @@ pub struct HostRow {
     /// Log lines lost since boot.
     pub log_lines_dropped: u64,
     /// For how long it has not reached its database; none when it does.
+    #[serde(rename = "database_away_seconds", serialize_with = "super::json::some_seconds")]
     pub database_away: Option<Duration>,
     pub rates: Rates,
     /// Over the window.
@@ -214,7 +222,7 @@ pub struct HostRow {
 }
 
 /// One sink, over all hosts.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SinkRow {
     pub name: String,
     pub health: Health,
@@ -225,6 +233,7 @@ pub struct SinkRow {
     pub refused: Option<Count>,
     pub unknown: Option<Count>,
     /// How long ago the oldest effect that is not sent was committed.
+    #[serde(rename = "oldest_planned_seconds", serialize_with = "super::json::some_seconds")]
     pub oldest_planned: Option<Duration>,
     /// Effects confirmed per second, over the last ten.
     pub confirmed_per_second: f64,
@@ -234,7 +243,7 @@ pub struct SinkRow {
 }
 
 /// One source, over all hosts.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SourceRow {
     pub name: String,
     pub health: Health,

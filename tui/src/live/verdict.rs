@@ -1,7 +1,10 @@
 //! The first line of the screen: the worst that is wrong, in one sentence. Knows nothing of colours.
 
+use serde::Serialize;
+
 /// How bad it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     #[default]
     Fine,
@@ -12,7 +15,8 @@ pub enum Severity {
 }
 
 /// What a verdict is about: where to look next.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
 pub enum Subject {
     #[default]
     Fleet,
@@ -24,7 +28,7 @@ pub enum Subject {
 }
 
 /// What is wrong, since when, after which change, and whether it grows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     pub severity: Severity,
     pub subject: Subject,
