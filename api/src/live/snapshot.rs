@@ -43,6 +43,10 @@ pub struct Snapshot {
     /// Coalesced ticks of the recent past, oldest first, to draw history from. Each is read as a
     /// live tick is; all that it holds is in the hosts' totals already.
     pub history: Vec<HostTick>,
+    /// What each boot had counted before its history begins, without samples. One that is missing
+    /// had counted nothing: it was followed from its first tick.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<HostTick>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gauges: Option<Gauges>,
     /// Those that fire.

@@ -174,6 +174,7 @@ fn messages() -> Vec<Message> {
         now: text("2026-12-01T04:00:00Z"),
         hosts: vec![HostState { seen: seen(), totals: Some(host_tick(9)) }],
         history: vec![host_tick(4), host_tick(9)],
+        before: vec![host_tick(3).without_samples()],
         gauges: Some(gauges()),
         alerts: vec![alert()],
         changes: vec![change()],

@@ -45,6 +45,8 @@ struct Boot {
     /// Ticks of the column that is not over.
     open: Vec<HostTick>,
     columns: VecDeque<HostTick>,
+    /// What it had counted before the first column.
+    before: Option<HostTick>,
 }
 
 impl Fleet {
@@ -130,6 +132,12 @@ impl Fleet {
         let mut history: Vec<HostTick> = columns.collect();
         history.sort_by(|a, b| a.at.cmp(&b.at));
         history
+    }
+
+    /// What was counted before the history begins.
+    pub(super) fn before(&self) -> Vec<HostTick> {
+        let known = self.boots.values().filter(|boot| boot.seen.is_some());
+        known.filter_map(|boot| boot.before.clone()).collect()
     }
 
     pub(super) fn alerts(&self) -> Vec<Alert> {
@@ -245,21 +253,27 @@ impl Fleet {
 impl Boot {
     fn keep(&mut self, tick: HostTick) {
         let counters = tick.clone().without_samples();
-        self.totals = match self.totals.take() {
-            None => Some(counters),
-            // Without samples there is nothing that cannot be read.
-            Some(totals) => coalesce([totals, counters]).ok().flatten(),
-        };
+        // Of a boot that was counting before it was heard nobody knows when it counted that.
+        if self.totals.is_none() && tick.seq > 1 {
+            self.before = Some(counters.clone());
+        }
+        self.totals = together(self.totals.take(), counters);
         self.open.push(tick);
         let covered: u64 = self.open.iter().map(|tick| tick.covers_ms).sum();
         if covered >= COLUMN_MS {
             let column = coalesce(self.open.drain(..)).ok().flatten();
             self.columns.extend(column);
             while self.columns.len() > COLUMNS {
-                self.columns.pop_front();
+                let over = self.columns.pop_front().map(HostTick::without_samples);
+                self.before = over.and_then(|over| together(self.before.take(), over));
             }
         }
     }
+}
+
+/// Counters of one boot; without samples there is nothing that cannot be read.
+fn together(known: Option<HostTick>, later: HostTick) -> Option<HostTick> {
+    coalesce(known.into_iter().chain([later])).ok().flatten()
 }
 
 fn seen(row: HostRow, own: &str) -> HostSeen {

@@ -205,6 +205,7 @@ impl Inner {
             now: Timestamp::now().to_string(),
             hosts: self.fleet.hosts(),
             history: self.fleet.history(),
+            before: self.fleet.before(),
             gauges: self.fleet.gauges().cloned(),
             alerts: self.fleet.alerts(),
             changes: self.fleet.actions(),

@@ -210,3 +210,25 @@ fn alerts_begin_and_end_once() {
     assert_eq!(told(firing), []);
     assert_eq!(told("[]"), [("a/oldest_due".to_owned(), AlertState::Resolved)]);
 }
+
+#[test]
+fn what_was_counted_before_the_history_begins_is_said_apart() {
+    let mut fleet = fleet();
+    let rows = || vec![row("own", 0.0), row("late", 0.0)];
+    let done = |ticks: &[HostTick]| -> Vec<(String, u64)> {
+        ticks.iter().map(|tick| (tick.boot.clone(), tick.handlers[0].counters.done)).collect()
+    };
+    fleet.take(tick("own", 1, 10), heard(&[tick("late", 500, 70)], rows()), 1.0);
+    assert_eq!(done(&fleet.before()), [("late".to_owned(), 70)], "nobody saw when it counted those");
+    let ticks_a_column = COLUMN_MS / 1_000;
+    let columns = u64::try_from(COLUMNS).expect("few");
+    for seq in 2..=(columns + 2) * ticks_a_column {
+        fleet.take(tick("own", seq, seq * 10), heard(&[], rows()), 1.0);
+    }
+    let history: Vec<HostTick> = fleet.history().into_iter().filter(|tick| tick.boot == "own").collect();
+    let before = done(&fleet.before());
+    assert_eq!(before, [("late".to_owned(), 70), ("own".to_owned(), 2 * ticks_a_column * 10)]);
+    let first = done(&history).into_iter().map(|(_, done)| done).min();
+    assert_eq!(first, Some(3 * ticks_a_column * 10), "the first column begins there");
+    assert!(fleet.before().iter().all(|tick| tick.handlers[0].times.is_empty()));
+}
