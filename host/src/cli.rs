@@ -22,6 +22,7 @@ pub mod render;
 mod run;
 mod send;
 mod status;
+mod top;
 mod verify;
 mod version;
 
@@ -50,6 +51,8 @@ enum Verb {
     Send(send::Send),
     /// The fleet on one page: hosts, handlers, outbox
     Status(status::Status),
+    /// Watch the fleet live; with --once one page of it
+    Top(top::Top),
     /// List, show, pause and resume handlers
     #[command(subcommand)]
     Handler(handler::Handler),
@@ -104,6 +107,7 @@ impl Verb {
             Verb::Check(verb) => verb.run(),
             Verb::Send(verb) => verb.run().await,
             Verb::Status(verb) => verb.run().await,
+            Verb::Top(verb) => verb.run().await,
             Verb::Handler(verb) => verb.run().await,
             Verb::Event(verb) => verb.run().await,
             Verb::Dead(verb) => verb.run().await,

@@ -42,6 +42,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     // The configuration says early whether a database URL can be read.
     ("tokio_postgres", &["config/database.rs", "store"]),
     ("wonce_embedded", &["runtime"]),
+    ("wonce_tui", &["cli"]),
     // The configuration reads the sandbox's own limits.
     ("wonce_wasm", &["config/policy.rs", "pipeline", "runtime"]),
 ];

@@ -7,3 +7,5 @@
 
 pub mod live;
 pub mod net;
+pub mod once;
+pub mod watch;

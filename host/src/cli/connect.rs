@@ -64,6 +64,19 @@ impl Connect {
         parse(text.as_deref().unwrap_or(DEFAULT_URL))
     }
 
+    /// Every address that is named, for a verb that can go on with the next one.
+    pub(super) fn targets(&self) -> Result<Vec<wonce_tui::net::Target>, Error> {
+        let text = match &self.connect {
+            Some(text) => Some(text.clone()),
+            None => configured(Path::new(CONFIG_FILE))?,
+        };
+        let text = text.unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let targets = text.split(',').map(|one| one.trim().parse());
+        targets
+            .collect::<Result<_, _>>()
+            .map_err(|error: wonce_tui::net::Error| Error::Console(error.to_string()))
+    }
+
     pub(super) fn token(&self) -> Option<&str> {
         self.token.as_deref().map(str::trim).filter(|t| !t.is_empty())
     }

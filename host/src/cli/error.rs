@@ -28,6 +28,8 @@ pub enum Error {
     #[error("cannot write to stdout: {reason}")]
     Stdout { reason: String },
     #[error("{0}")]
+    Console(String),
+    #[error("{0}")]
     Store(String),
     #[error("{0}")]
     Configuration(String),

@@ -12,6 +12,7 @@ pub mod operation;
 pub mod status;
 pub mod table;
 pub mod text;
+pub mod top;
 pub mod verify;
 
 #[cfg(test)]

@@ -10,4 +10,5 @@ mod races;
 mod start;
 mod stop;
 mod survivors;
+mod top;
 mod verbs;

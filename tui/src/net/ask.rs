@@ -279,3 +279,6 @@ async fn answer<T: DeserializeOwned>(asked: &str, host: &Host, request: RequestB
         (status, Err(_)) => Err(Error::NotWonce { asked, address, reason: format!("status {status}") }),
     }
 }
+
+#[cfg(test)]
+mod tests;

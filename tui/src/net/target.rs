@@ -93,7 +93,10 @@ impl Hosts {
         Ok(Self { hosts: targets.into_iter().map(host).collect::<Result<_, Error>>()?, token })
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// How many there are; at least one.
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.hosts.len()
     }
 

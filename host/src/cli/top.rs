@@ -1,0 +1,53 @@
+//! `wonce top`: the fleet live on a terminal, or one page of it.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use wonce_tui::live::{Overview, Window};
+use wonce_tui::net::Hosts;
+use wonce_tui::once::once;
+use wonce_tui::watch::watch;
+
+use super::connect::Connect;
+use super::render::{self, Paint};
+use super::{Error, Finding, print};
+
+#[derive(Debug, Args)]
+pub(super) struct Top {
+    /// Print one page and end; with --json as a document
+    #[arg(long)]
+    once: bool,
+    /// How far back counts and percentiles reach: 1m, 5m, 15m or 1h
+    #[arg(long, default_value = "5m", value_parser = window)]
+    window: Window,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+impl Top {
+    pub(super) async fn run(self) -> Result<Finding, Error> {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        if !self.once && !is_terminal {
+            let reason = "the live console needs a terminal; `wonce top --once` prints one page without";
+            return Err(Error::Console(reason.to_owned()));
+        }
+        let token = self.connect.token().map(str::to_owned);
+        let hosts = Hosts::new(self.connect.targets()?, token).map_err(|e| Error::Console(e.to_string()))?;
+        let paint = Paint::of_stdout();
+        if !self.once {
+            let page = |seen: &Overview| render::top::overview(seen, paint);
+            let watched = watch(hosts, self.window, page).await;
+            return watched.map(|()| Finding::Fine).map_err(|e| Error::Stdout { reason: e.to_string() });
+        }
+        let seen = once(hosts, self.window).await.map_err(|e| Error::Console(e.to_string()))?;
+        if self.connect.json {
+            let json = serde_json::to_string(&seen).map_err(|e| Error::Stdout { reason: e.to_string() })?;
+            return print(&json);
+        }
+        print(&render::top::overview(&seen, paint))
+    }
+}
+
+fn window(text: &str) -> Result<Window, String> {
+    Window::of_label(text).ok_or_else(|| "it is 1m, 5m, 15m or 1h".to_owned())
+}
