@@ -16,6 +16,8 @@ mod connect;
 mod dead;
 mod error;
 mod event;
+mod export;
+mod filter;
 mod handler;
 mod operation;
 pub mod render;
@@ -59,7 +61,7 @@ enum Verb {
     /// One event's timeline, and where its key comes from
     #[command(subcommand)]
     Event(event::Event),
-    /// List, show, replay and discard dead letters, one or many
+    /// List, show, export, replay and discard dead letters, one or many
     #[command(subcommand)]
     Dead(dead::Dead),
     /// Watch, pause and abort what is done to many dead letters

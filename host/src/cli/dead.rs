@@ -1,4 +1,4 @@
-//! `wonce dead list|groups|show|replay|discard`.
+//! `wonce dead list|groups|show|export|replay|discard`.
 
 use clap::{Args, Subcommand};
 use wonce_api::dead_letter::{DiscardRequest, ReplayRequest};
@@ -7,6 +7,8 @@ use wonce_core::operation::OperationVerb;
 use super::bulk::{self, Pace, Select};
 use super::client::Client;
 use super::connect::{Actor, Connect};
+use super::export::Export;
+use super::filter::Filter;
 use super::render::{self, Paint};
 use super::{Error, Finding, print};
 
@@ -22,6 +24,8 @@ pub(super) enum Dead {
         #[command(flatten)]
         connect: Connect,
     },
+    /// Dead letters whole, with payloads and attempts, as JSON lines on stdout
+    Export(Export),
     /// Put one or many back to work: same key, a new round
     Replay(Replay),
     /// Give one or many up, with a reason on record
@@ -30,18 +34,8 @@ pub(super) enum Dead {
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Only of this handler
-    #[arg(long)]
-    handler: Option<String>,
-    /// Only for this reason, e.g. permanent or key_conflict
-    #[arg(long)]
-    reason: Option<String>,
-    /// dead, replayed, discarded or any [default: dead]
-    #[arg(long)]
-    state: Option<String>,
-    /// Only of this group
-    #[arg(long, alias = "group")]
-    fingerprint: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
     /// Only with a smaller id: the next page
     #[arg(long)]
     before: Option<String>,
@@ -120,6 +114,7 @@ impl Dead {
                 let human = || render::dead::detail(&answer.value, Paint::of_stdout());
                 print(&if connect.json { answer.json.clone() } else { human() })
             }
+            Dead::Export(export) => export.run().await,
             Dead::Replay(replay) => replay.run().await,
             Dead::Discard(discard) => discard.run().await,
         }
@@ -128,16 +123,9 @@ impl Dead {
 
 impl List {
     async fn run(self) -> Result<Finding, Error> {
-        let filters = [
-            ("handler", &self.handler),
-            ("reason", &self.reason),
-            ("state", &self.state),
-            ("fingerprint", &self.fingerprint),
-            ("before", &self.before),
-            ("limit", &self.limit),
-        ];
-        let query: Vec<(&str, &str)> =
-            filters.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let paging = [("before", &self.before), ("limit", &self.limit)];
+        let mut query = self.filter.query();
+        query.extend(paging.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))));
         let answer = Client::new(&self.connect)?.get(&["v1", "dead-letters"], &query, None).await?;
         print(&if self.connect.json {
             answer.json
