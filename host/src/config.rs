@@ -3,6 +3,7 @@
 //! remedy. Nobody else reads the file or the environment, and nothing here knows what the
 //! values are used for.
 
+mod alert;
 mod check;
 mod database;
 mod document;
@@ -31,6 +32,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use wonce_core::alert::AlertRules;
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 
 pub use database::{Database, Embedded, Isolation, Server};
@@ -103,7 +105,8 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let dispatch = root.section("dispatch", work::read_dispatch);
     let relay = root.section("relay", work::read_relay);
     let sinks = sink::read(root);
-    let handlers = handler::read(root, dispatch.invocations);
+    let alert = root.section("alert", |table| alert::read(table, &AlertRules::default()));
+    let handlers = handler::read(root, dispatch.invocations, &alert);
     let log = root.section("log", log::read);
     Config {
         file: None,
