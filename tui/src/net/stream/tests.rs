@@ -106,7 +106,10 @@ async fn a_stream_that_breaks_off_is_resumed_where_it_was() {
 
 #[tokio::test]
 async fn a_host_that_is_gone_is_followed_by_the_next_one() {
-    let closed = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("bound");
+    // Bound and not listened on: nobody else gets this port meanwhile.
+    let silent = tokio::net::TcpSocket::new_v4().expect("a socket");
+    silent.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
+    let closed = silent.local_addr().expect("bound");
     let (address, _requests) = host(vec![stream(&event(&hello(1), None))]).await;
     let mut reports = start(&[&format!("http://{closed}"), &address]);
     let seen = take(&mut reports, 4).await;
