@@ -298,11 +298,18 @@ impl Dialog {
     }
 }
 
+/// Whether a short message is welcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Bad,
+}
+
 /// A short message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
     pub text: String,
-    pub is_bad: bool,
+    pub tone: Tone,
     pub until: Moment,
 }
 
@@ -410,15 +417,15 @@ impl Model {
     }
 
     pub fn say(&mut self, text: impl Into<String>) {
-        self.toast(text.into(), false);
+        self.toast(text.into(), Tone::Good);
     }
 
     pub fn complain(&mut self, text: impl Into<String>) {
-        self.toast(text.into(), true);
+        self.toast(text.into(), Tone::Bad);
     }
 
-    fn toast(&mut self, text: String, is_bad: bool) {
+    fn toast(&mut self, text: String, tone: Tone) {
         let until = self.now.plus(std::time::Duration::from_millis(TOAST_MS));
-        self.toast = Some(Toast { text, is_bad, until });
+        self.toast = Some(Toast { text, tone, until });
     }
 }

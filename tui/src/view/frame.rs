@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, piece, rows};
 use crate::keys::{Action, Binding, Context, Key};
 use crate::live::{Link, Severity};
-use crate::model::{Entry, Flow, Model, Screen};
+use crate::model::{Entry, Flow, Model, Screen, Tone};
 use crate::text::{age, number, rate, time_of_day, visible, width};
 use crate::theme::Role;
 
@@ -110,7 +110,11 @@ pub(super) fn foot(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
         return;
     }
     if let Some(toast) = &model.toast {
-        canvas.put(area, &toast.text, if toast.is_bad { Role::Bad } else { Role::Good });
+        let role = match toast.tone {
+            Tone::Good => Role::Good,
+            Tone::Bad => Role::Bad,
+        };
+        canvas.put(area, &toast.text, role);
         return;
     }
     let filter = match model.place().filter.as_str() {
