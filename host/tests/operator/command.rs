@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use wonce_host::admin::{AdminListener, router, serve};
 
 use crate::api::state;
+use crate::served::Served;
 use crate::world::World;
 
 async fn wonce(connect: &str, arguments: &[&str]) -> Output {
@@ -37,24 +38,21 @@ async fn the_command_shows_acts_and_verifies() {
     world.accept(pay, "a/b ?&", None, b"{}").await;
     world.dies(pay, "a/b ?&").await;
     let letter = world.letter("a/b ?&", "delivery").await.to_string();
-    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
-    let url = format!("http://{}", tcp.local_addr().expect("it works"));
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+    let served = Served::new(&world).await;
 
-    let status = wonce(&url, &["status"]).await;
+    let status = wonce(&served.url, &["status"]).await;
     assert!(stdout(&status).contains("pay"), "{}", stderr(&status));
     assert!(!stdout(&status).contains('\u{1b}'), "no colours into a pipe");
-    let shown = wonce(&url, &["event", "show", "pay", "a/b ?&"]).await;
+    let shown = wonce(&served.url, &["event", "show", "pay", "a/b ?&"]).await;
     assert!(stdout(&shown).contains("the order is cancelled"), "{}", stderr(&shown));
-    let explained = wonce(&url, &["event", "explain", "pay", "a/b ?&"]).await;
+    let explained = wonce(&served.url, &["event", "explain", "pay", "a/b ?&"]).await;
     assert!(stdout(&explained).contains("made by       /id"), "{}", stdout(&explained));
-    let replayed = wonce(&url, &["dead", "replay", &letter, "--reason", "mended"]).await;
+    let replayed = wonce(&served.url, &["dead", "replay", &letter, "--reason", "mended"]).await;
     assert_eq!(replayed.status.code(), Some(0), "{}", stderr(&replayed));
-    let again = wonce(&url, &["dead", "replay", &letter]).await;
+    let again = wonce(&served.url, &["dead", "replay", &letter]).await;
     assert_eq!((again.status.code(), stdout(&again)), (Some(2), String::new()));
     assert!(stderr(&again).starts_with(&format!("wonce: dead letter {letter} cannot be replayed")));
-    let json = wonce(&url, &["dead", "list", "--state", "any", "--json"]).await;
+    let json = wonce(&served.url, &["dead", "list", "--state", "any", "--json"]).await;
     let list: serde_json::Value = serde_json::from_str(&stdout(&json)).expect("one document");
     assert_eq!(list["dead_letters"][0]["state"], "replayed");
     assert_eq!(
@@ -62,16 +60,15 @@ async fn the_command_shows_acts_and_verifies() {
         1
     );
 
-    assert_eq!(wonce(&url, &["verify"]).await.status.code(), Some(0));
+    assert_eq!(wonce(&served.url, &["verify"]).await.status.code(), Some(0));
     world.client().await.batch_execute("DELETE FROM wonce.inbox").await.expect("it works");
-    let differs = wonce(&url, &["verify"]).await;
+    let differs = wonce(&served.url, &["verify"]).await;
     assert_eq!(differs.status.code(), Some(1));
     assert!(stdout(&differs).contains("1 delivery accepted and nowhere: lost"), "{}", stdout(&differs));
     let direct = wonce("http://127.0.0.1:1", &["verify", "--database-url", &world.url]).await;
     assert_eq!(direct.status.code(), Some(1), "{}", stderr(&direct));
 
-    stop.cancel();
-    serving.await.expect("it works").expect("it works");
+    served.stop().await;
     world.close().await;
 }
 
@@ -83,48 +80,44 @@ async fn the_command_shows_what_it_would_do_to_many_before_it_does_it() {
         world.accept(pay, key, None, b"{}").await;
         world.dies(pay, key).await;
     }
-    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
-    let url = format!("http://{}", tcp.local_addr().expect("it works"));
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+    let served = Served::new(&world).await;
 
-    let groups = wonce(&url, &["dead", "groups"]).await;
+    let groups = wonce(&served.url, &["dead", "groups"]).await;
     assert!(stdout(&groups).contains("f00d"), "{}", stderr(&groups));
-    let preview = wonce(&url, &["dead", "replay", "--group", "f00d"]).await;
+    let preview = wonce(&served.url, &["dead", "replay", "--group", "f00d"]).await;
     let shown = stdout(&preview);
     assert!(shown.starts_with("would replay 2 dead letters"), "{shown}{}", stderr(&preview));
     let line = "wonce dead replay --group f00d --rate 20 --as-of 2 --expect 2 --reason WHY";
     assert!(shown.contains(line), "{shown}");
     assert_eq!(world.count("SELECT count(*) FROM wonce.operation").await, 0);
-    let wrong = wonce(&url, &["dead", "replay", "--group", "f00d", "--expect", "3"]).await;
+    let wrong = wonce(&served.url, &["dead", "replay", "--group", "f00d", "--expect", "3"]).await;
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("2 dead letters match and 3 were expected"), "{}", stderr(&wrong));
     let words: Vec<&str> = line.split(' ').skip(1).collect();
-    let begun = wonce(&url, &words).await;
+    let begun = wonce(&served.url, &words).await;
     assert!(stdout(&begun).starts_with("operation "), "{}{}", stdout(&begun), stderr(&begun));
     let id = world
         .count("SELECT id FROM wonce.operation WHERE actor = 'ada' AND reason = 'WHY'")
         .await
         .to_string();
-    let paused = wonce(&url, &["operation", "pause", &id, "--reason", "lunch"]).await;
+    let paused = wonce(&served.url, &["operation", "pause", &id, "--reason", "lunch"]).await;
     assert!(stdout(&paused).contains("is paused"), "{}", stderr(&paused));
-    let paced = wonce(&url, &["operation", "pace", &id, "--rate", "3"]).await;
+    let paced = wonce(&served.url, &["operation", "pace", &id, "--rate", "3"]).await;
     assert!(stdout(&paced).contains("3 a second"), "{}", stderr(&paced));
-    assert!(stdout(&wonce(&url, &["operation", "resume", &id]).await).contains("is running"));
-    let items = wonce(&url, &["operation", "items", &id]).await;
+    assert!(stdout(&wonce(&served.url, &["operation", "resume", &id]).await).contains("is running"));
+    let items = wonce(&served.url, &["operation", "items", &id]).await;
     assert!(stdout(&items).contains("waiting"), "{}", stderr(&items));
-    assert!(stdout(&wonce(&url, &["operation", "abort", &id]).await).contains("is aborted"));
-    let list = wonce(&url, &["operation", "list"]).await;
+    assert!(stdout(&wonce(&served.url, &["operation", "abort", &id]).await).contains("is aborted"));
+    let list = wonce(&served.url, &["operation", "list"]).await;
     assert!(stdout(&list).contains("group f00d"), "{}{}", stdout(&list), stderr(&list));
-    let neither = wonce(&url, &["dead", "replay"]).await;
+    let neither = wonce(&served.url, &["dead", "replay"]).await;
     assert_eq!(neither.status.code(), Some(2));
-    let both = wonce(&url, &["dead", "replay", "1", "--all"]).await;
+    let both = wonce(&served.url, &["dead", "replay", "1", "--all"]).await;
     assert_eq!(both.status.code(), Some(2));
-    let silent = wonce(&url, &["dead", "discard", "--all", "--yes"]).await;
+    let silent = wonce(&served.url, &["dead", "discard", "--all", "--yes"]).await;
     assert!(stderr(&silent).contains("--reason"), "{}", stderr(&silent));
 
-    stop.cancel();
-    serving.await.expect("it works").expect("it works");
+    served.stop().await;
     world.close().await;
 }
 

@@ -4,12 +4,9 @@ use std::process::Stdio;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::net::TcpListener;
 use tokio::process::Command;
-use tokio_util::sync::CancellationToken;
-use wonce_host::admin::{AdminListener, router, serve};
 
-use crate::api::state;
+use crate::served::Served;
 use crate::world::World;
 
 /// More than one page, and the last one is not full.
@@ -49,12 +46,9 @@ async fn world_with(letters: i64) -> World {
 #[tokio::test]
 async fn an_export_holds_every_dead_letter_whole_over_all_pages() {
     let world = world_with(LETTERS).await;
-    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
-    let url = format!("http://{}", tcp.local_addr().expect("it works"));
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+    let served = Served::new(&world).await;
 
-    let output = export(&url, &[]).output().await.expect("it runs");
+    let output = export(&served.url, &[]).output().await.expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.trim(), format!("exported {LETTERS} dead letters"));
@@ -72,7 +66,7 @@ async fn an_export_holds_every_dead_letter_whole_over_all_pages() {
     let first = exported.last().expect("the oldest");
     assert_eq!(first["attempts"].as_array().map(Vec::len), Some(2), "{first:#}");
 
-    let traps = export(&url, &["--reason", "trap", "--limit", "3"]).output().await.expect("it runs");
+    let traps = export(&served.url, &["--reason", "trap", "--limit", "3"]).output().await.expect("it runs");
     let said = String::from_utf8_lossy(&traps.stderr).into_owned();
     let traps = lines(traps.stdout);
     assert!(traps.iter().all(|line| line["summary"]["reason"] == "trap"), "{traps:#?}");
@@ -81,24 +75,20 @@ async fn an_export_holds_every_dead_letter_whole_over_all_pages() {
         said.trim(),
         format!("exported 3 dead letters, as many as --limit says; the rest: --before {last}")
     );
-    let rest = export(&url, &["--reason", "trap", "--before", &last]).output().await.expect("it runs");
+    let rest = export(&served.url, &["--reason", "trap", "--before", &last]).output().await.expect("it runs");
     let all = world.count("SELECT count(*) FROM wonce.dead_letter WHERE reason = 'trap'").await;
     assert_eq!(i64::try_from(lines(rest.stdout).len() + traps.len()), Ok(all));
 
-    stop.cancel();
-    serving.await.expect("it works").expect("it works");
+    served.stop().await;
     world.close().await;
 }
 
 #[tokio::test]
 async fn an_export_whose_reader_goes_away_ends_in_order() {
     let world = world_with(LETTERS).await;
-    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
-    let url = format!("http://{}", tcp.local_addr().expect("it works"));
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+    let served = Served::new(&world).await;
 
-    let mut command = export(&url, &[]);
+    let mut command = export(&served.url, &[]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut reader = BufReader::new(child.stdout.take().expect("piped")).lines();
     let line = reader.next_line().await.expect("it reads").expect("a line");
@@ -109,18 +99,14 @@ async fn an_export_whose_reader_goes_away_ends_in_order() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.starts_with("the reader went away"), "{said}");
 
-    stop.cancel();
-    serving.await.expect("it works").expect("it works");
+    served.stop().await;
     world.close().await;
 }
 
 #[tokio::test]
 async fn an_export_that_cannot_go_on_says_where_it_ended() {
     let world = world_with(3).await;
-    let tcp = TcpListener::bind("127.0.0.1:0").await.expect("it works");
-    let url = format!("http://{}", tcp.local_addr().expect("it works"));
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(AdminListener::Tcp(tcp), router(state(&world, None)), stop.clone()));
+    let served = Served::new(&world).await;
     // The page can be read and the documents cannot.
     world
         .client()
@@ -129,12 +115,11 @@ async fn an_export_that_cannot_go_on_says_where_it_ended() {
         .await
         .expect("it works");
 
-    let output = export(&url, &[]).output().await.expect("it runs");
+    let output = export(&served.url, &[]).output().await.expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.starts_with("exported 0 dead letters, and not all\nwonce: "), "{said}");
 
-    stop.cancel();
-    serving.await.expect("it works").expect("it works");
+    served.stop().await;
     world.close().await;
 }

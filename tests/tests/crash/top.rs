@@ -8,7 +8,7 @@ use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
 use wonce_tests::child::stream::Stream;
 use wonce_tests::child::terminal::Terminal;
-use wonce_tests::child::{Host, verb};
+use wonce_tests::child::{Doors, Host, verb};
 
 /// Most are done, every tenth is given up by its handler.
 fn event(number: i64) -> Event {
@@ -17,16 +17,34 @@ fn event(number: i64) -> Event {
     Event { id: format!("e{number}"), script }
 }
 
+/// Two hosts on one database that have taken sixty events, ten of them twice.
+struct Fed {
+    database: Database,
+    first: Host,
+    first_doors: Doors,
+    second: Host,
+    second_doors: Doors,
+    // Who receives effects, and the hosts' files, for as long as the hosts run.
+    _around: (Receiver, [Setup; 2]),
+}
+
+impl Fed {
+    async fn new() -> Self {
+        let (database, receiver) = (Database::new().await, Receiver::start().await);
+        let (one, two) = (Setup::new(&database, receiver.address), Setup::new(&database, receiver.address));
+        let (first, first_doors) = Host::start(&one).await;
+        let (second, second_doors) = Host::start(&two).await;
+        let (sender, _hosts) = Sender::new(&[first_doors.http, second_doors.http]);
+        for number in (0..60).chain(20..30) {
+            sender.send(&event(number)).await;
+        }
+        Self { database, first, first_doors, second, second_doors, _around: (receiver, [one, two]) }
+    }
+}
+
 #[tokio::test]
 async fn one_page_of_the_console_says_what_the_database_holds() {
-    let (database, receiver) = (Database::new().await, Receiver::start().await);
-    let (one, two) = (Setup::new(&database, receiver.address), Setup::new(&database, receiver.address));
-    let (first, first_doors) = Host::start(&one).await;
-    let (second, second_doors) = Host::start(&two).await;
-    let (sender, _hosts) = Sender::new(&[first_doors.http, second_doors.http]);
-    for number in (0..60).chain(20..30) {
-        sender.send(&event(number)).await;
-    }
+    let Fed { database, first, first_doors, second, second_doors, _around } = Fed::new().await;
     let mut stream = Stream::open(first_doors.admin, None).await;
     stream.until("every delivery is counted", |s| s.done("probe") == 54).await;
     let are_sampled =
@@ -83,14 +101,7 @@ fn shown(screen: &str, word: &str) -> Option<i64> {
 
 #[tokio::test]
 async fn the_console_shows_what_the_database_holds_and_does_what_it_is_told() {
-    let (database, receiver) = (Database::new().await, Receiver::start().await);
-    let (one, two) = (Setup::new(&database, receiver.address), Setup::new(&database, receiver.address));
-    let (first, first_doors) = Host::start(&one).await;
-    let (second, second_doors) = Host::start(&two).await;
-    let (sender, _hosts) = Sender::new(&[first_doors.http, second_doors.http]);
-    for number in (0..60).chain(20..30) {
-        sender.send(&event(number)).await;
-    }
+    let Fed { database, first, first_doors, second, second_doors, _around } = Fed::new().await;
     let connect = format!("http://{},http://{}", first_doors.admin, second_doors.admin);
     let mut top = Terminal::top(&["--window", "15m", "--as", "ana", "--connect", &connect], 36, 120);
     let is_whole = |screen: &str| {
