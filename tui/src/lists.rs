@@ -33,15 +33,21 @@ impl Model {
     /// Where the chosen row is now; none without rows.
     #[must_use]
     pub fn chosen_index(&self) -> Option<usize> {
-        let (rows, place) = (self.rows(), self.place());
-        let by_name = place.chosen.as_ref().and_then(|name| rows.iter().position(|row| row == name));
-        by_name.or_else(|| (!rows.is_empty()).then(|| place.index.min(rows.len() - 1)))
+        self.chosen_of(&self.rows())
     }
 
     /// The name of the chosen row.
     #[must_use]
     pub fn chosen(&self) -> Option<String> {
-        self.chosen_index().and_then(|index| self.rows().into_iter().nth(index))
+        let mut rows = self.rows();
+        self.chosen_of(&rows).map(|index| rows.swap_remove(index))
+    }
+
+    /// Where the chosen one is among these rows.
+    pub(crate) fn chosen_of(&self, rows: &[String]) -> Option<usize> {
+        let place = self.place();
+        let by_name = place.chosen.as_ref().and_then(|name| rows.iter().position(|row| row == name));
+        by_name.or_else(|| (!rows.is_empty()).then(|| place.index.min(rows.len() - 1)))
     }
 
     /// Handlers that pass the filter, in the chosen order.
@@ -104,7 +110,7 @@ impl Model {
 fn compare(sort: Sort, a: &HandlerRow, b: &HandlerRow) -> Ordering {
     let n = |count: Option<wonce_api::live::Count>| count.map_or(0, |count| count.n);
     let share = |row: &HandlerRow| row.counts.error_share().unwrap_or(-1.0);
-    let rate = |row: &HandlerRow| row.rates.done + row.rates.ignored;
+    let rate = |row: &HandlerRow| row.rates.ended_well();
     match sort {
         Sort::Worst => Ordering::Equal,
         Sort::Name => a.name.cmp(&b.name),

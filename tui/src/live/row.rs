@@ -115,6 +115,14 @@ pub struct Rates {
     pub retries: f64,
 }
 
+impl Rates {
+    /// Runs that ended well.
+    #[must_use]
+    pub fn ended_well(&self) -> f64 {
+        self.done + self.ignored
+    }
+}
+
 /// Whether a handler claims deliveries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

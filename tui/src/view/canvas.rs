@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::text::{cut, width};
+use crate::text::{cut, visible, width};
 use crate::theme::{Role, Theme};
 
 /// Pieces of one line.
@@ -37,12 +37,14 @@ pub(super) fn columns(area: Rect, parts: u16) -> Vec<Rect> {
 }
 
 impl Canvas<'_> {
-    /// A text on the first row of a place; gives the columns it took.
+    /// A text on the first row of a place; gives the columns it took. It may come from outside: here
+    /// it is made visible, so that nobody before has to think of it.
     pub(super) fn put(&mut self, area: Rect, text: &str, role: Role) -> u16 {
         if area.is_empty() {
             return 0;
         }
-        let shown = cut(&self.theme.drawn(text), usize::from(area.width));
+        // Drawing can make a text wider, and cutting adds an ellipsis that must be drawn too.
+        let shown = cut(&self.theme.drawn(&visible(text)), usize::from(area.width));
         let shown = self.theme.drawn(&shown);
         let style = self.theme.style(role);
         self.buffer.set_stringn(area.x, area.y, &shown, usize::from(area.width), style);

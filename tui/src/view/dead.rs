@@ -11,7 +11,7 @@ use super::table::{Column, Side, column, table};
 use super::{Hits, Row};
 use crate::desk::{Answer, MAX_ROWS};
 use crate::model::{Model, Screen};
-use crate::text::{number, span, time, visible};
+use crate::text::{number, span, time};
 use crate::theme::Role;
 
 const GROUPS: &[Column] = &[
@@ -46,18 +46,18 @@ pub(super) fn groups(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits
 
 fn group(group: &Group) -> Row {
     let versions: Vec<String> =
-        group.versions.iter().map(|v| format!("{} x{}", visible(&v.label), v.entries)).collect();
+        group.versions.iter().map(|v| format!("{} x{}", v.label, v.entries)).collect();
     let fresh = if group.last_hour > 0 { Role::Warning } else { Role::Text };
     let cells = vec![
-        piece(Role::Text, visible(group.handler.as_deref().unwrap_or("-"))),
+        piece(Role::Text, group.handler.as_deref().unwrap_or("-")),
         piece(Role::Text, group.reason.clone()),
-        piece(Role::Text, visible(&group.code)),
+        piece(Role::Text, &group.code),
         piece(Role::Strong, group.entries.to_string()),
         piece(fresh, group.last_hour.to_string()),
         piece(Role::Text, time(&group.last_failed_at)),
         piece(Role::Muted, time(&group.first_failed_at)),
         piece(Role::Muted, versions.join(", ")),
-        piece(Role::Text, visible(&group.message)),
+        piece(Role::Text, &group.message),
     ];
     Row { id: group.fingerprint.clone(), cells }
 }
@@ -81,8 +81,8 @@ pub(super) fn letters(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hit
         return page::nothing(canvas, area, "DEAD LETTERS", model);
     };
     let which = match (&selection.fingerprint, &selection.handler) {
-        (Some(group), _) => format!(" of group {}", visible(group)),
-        (None, Some(handler)) => format!(" of {}", visible(handler)),
+        (Some(group), _) => format!(" of group {group}"),
+        (None, Some(handler)) => format!(" of {handler}"),
         (None, None) => String::new(),
     };
     let rows: Vec<Row> = model.letters().map(letter).collect();
@@ -100,13 +100,13 @@ fn letter(letter: &DeadLetterSummary) -> Row {
     let cells = vec![
         piece(Role::Text, letter.id.to_string()),
         piece(Role::Muted, letter.state.clone()),
-        piece(Role::Text, visible(letter.handler.as_deref().unwrap_or("-"))),
-        piece(Role::Text, visible(letter.key.as_deref().unwrap_or("-"))),
+        piece(Role::Text, letter.handler.as_deref().unwrap_or("-")),
+        piece(Role::Text, letter.key.as_deref().unwrap_or("-")),
         piece(Role::Text, letter.reason.clone()),
-        piece(Role::Text, visible(&letter.code)),
+        piece(Role::Text, &letter.code),
         piece(Role::Text, letter.attempts.to_string()),
         piece(Role::Text, time(&letter.last_failed_at)),
-        piece(Role::Text, visible(&letter.message)),
+        piece(Role::Text, &letter.message),
     ];
     Row { id: letter.id.to_string(), cells }
 }
@@ -153,8 +153,8 @@ fn operation_row(operation: &Operation) -> Row {
         piece(Role::Text, operation.waiting.to_string()),
         piece(Role::Text, left(operation)),
         piece(Role::Muted, time(&operation.created_at)),
-        piece(Role::Muted, visible(&operation.actor)),
-        piece(Role::Muted, visible(&operation.reason)),
+        piece(Role::Muted, &operation.actor),
+        piece(Role::Muted, &operation.reason),
     ];
     Row { id: operation.id.to_string(), cells }
 }
@@ -190,11 +190,11 @@ pub(super) fn operation(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> H
         "waiting",
         format!("{}, {} left at {} a second", operation.waiting, left(operation), operation.rate),
     );
-    text.fact("begun", format!("{} by {}", time(&operation.created_at), visible(&operation.actor)));
+    text.fact("begun", format!("{} by {}", time(&operation.created_at), operation.actor));
     if let Some(ended) = &operation.ended_at {
         text.fact("ended", time(ended));
     }
-    text.fact("reason", visible(&operation.reason));
+    text.fact("reason", &operation.reason);
     text.fact("frozen at", format!("dead letter {}", operation.as_of));
     text.heading("Why items were refused");
     if detail.refusals.is_empty() {
@@ -203,22 +203,11 @@ pub(super) fn operation(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> H
     for refusal in &detail.refusals {
         text.line(
             Role::Warning,
-            format!("  {}  {}", number(u64::try_from(refusal.items).unwrap_or(0)), visible(&refusal.result)),
+            format!("  {}  {}", number(u64::try_from(refusal.items).unwrap_or(0)), refusal.result),
         );
     }
     text.heading("What people did to it");
-    for action in &detail.actions {
-        text.line(
-            Role::Text,
-            format!(
-                "  {}  {} by {}  {}",
-                time(&action.at),
-                visible(&action.verb),
-                visible(&action.actor),
-                visible(&action.reason)
-            ),
-        );
-    }
+    text.actions(&detail.actions);
     page::text(
         canvas,
         area,

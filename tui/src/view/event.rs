@@ -11,7 +11,7 @@ use super::canvas::Canvas;
 use super::page::{self, Text};
 use crate::desk::Answer;
 use crate::model::Model;
-use crate::text::{digest, duration_us, span, time, visible, visible_lines};
+use crate::text::{digest, duration_us, span, time, visible_lines};
 use crate::theme::Role;
 
 /// Bytes of a line of hex.
@@ -43,15 +43,12 @@ pub(super) fn letter(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits
 fn facts(text: &mut Text, detail: &DeadLetterDetail) {
     let summary = &detail.summary;
     let role = if summary.state == "dead" { Role::Bad } else { Role::Strong };
-    text.line(
-        role,
-        format!("{} {}: {} {}", summary.kind, summary.state, summary.reason, visible(&summary.code)),
-    );
-    text.line(Role::Text, visible(&summary.message));
-    text.fact("handler", visible(summary.handler.as_deref().unwrap_or("-")));
-    text.fact("key", visible(summary.key.as_deref().unwrap_or("-")));
-    text.fact("type", visible(&summary.event_type));
-    text.fact("source", format!("{} via {}", visible(&detail.source), visible(&detail.via)));
+    text.line(role, format!("{} {}: {} {}", summary.kind, summary.state, summary.reason, summary.code));
+    text.line(Role::Text, &summary.message);
+    text.fact("handler", summary.handler.as_deref().unwrap_or("-"));
+    text.fact("key", summary.key.as_deref().unwrap_or("-"));
+    text.fact("type", &summary.event_type);
+    text.fact("source", format!("{} via {}", detail.source, detail.via));
     text.some_fact("event id", detail.event_id.as_ref());
     text.some_fact("subject", detail.subject.as_ref());
     text.some_fact("ordering key", detail.ordering_key.as_ref());
@@ -92,7 +89,7 @@ fn payload(text: &mut Text, name: &str, payload: &Payload) {
     };
     let count = lines.len();
     for line in lines.into_iter().take(MAX_PAYLOAD_LINES) {
-        text.line(Role::Text, format!("  {}", visible(&line)));
+        text.line(Role::Text, format!("  {line}"));
     }
     if count > MAX_PAYLOAD_LINES {
         text.line(Role::Warning, format!("  {} more lines are not shown", count - MAX_PAYLOAD_LINES));
@@ -172,12 +169,12 @@ fn attempts(text: &mut Text, attempts: &[AttemptSeen]) {
                 attempt.round,
                 attempt.attempt,
                 attempt.class,
-                visible(&attempt.code),
+                attempt.code,
                 duration_us(attempt.duration_us),
                 attempt.decision
             ),
         );
-        text.line(Role::Text, format!("    {}", visible(&attempt.message)));
+        text.line(Role::Text, format!("    {}", attempt.message));
         for line in visible_lines(&attempt.log_tail).lines() {
             text.line(Role::Muted, format!("    | {line}"));
         }
@@ -192,32 +189,21 @@ fn effects(text: &mut Text, effects: &[EffectSeen]) {
             format!(
                 "  {}  {} to {}: {} after {} attempts",
                 time(&effect.planned_at),
-                visible(&effect.effect_type),
-                visible(&effect.sink),
+                effect.effect_type,
+                effect.sink,
                 effect.state,
                 effect.attempts
             ),
         );
         if let Some(error) = &effect.last_error {
-            text.line(Role::Warning, format!("    {}", visible(error)));
+            text.line(Role::Warning, format!("    {error}"));
         }
     }
 }
 
 fn actions(text: &mut Text, actions: &[Action]) {
     text.heading(format!("What people did: {}", actions.len()));
-    for action in actions {
-        text.line(
-            Role::Text,
-            format!(
-                "  {}  {} by {}  {}",
-                time(&action.at),
-                visible(&action.verb),
-                visible(&action.actor),
-                visible(&action.reason)
-            ),
-        );
-    }
+    text.actions(actions);
 }
 
 pub(super) fn event(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
@@ -232,30 +218,27 @@ pub(super) fn event(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits 
     for duplicate in &timeline.duplicates {
         let after =
             duplicate.after_seconds.map_or_else(String::new, |s| format!(", {} after the first", span(s)));
-        text.line(Role::Text, format!("  {} via {}{after}", time(&duplicate.at), visible(&duplicate.via)));
+        text.line(Role::Text, format!("  {} via {}{after}", time(&duplicate.at), duplicate.via));
     }
     text.heading(format!("Dead letters: {}", timeline.dead_letters.len()));
     for letter in &timeline.dead_letters {
         text.line(
             Role::Text,
-            format!("  {}  {} {}: {}", letter.id, letter.state, letter.reason, visible(&letter.message)),
+            format!("  {}  {} {}: {}", letter.id, letter.state, letter.reason, letter.message),
         );
     }
     actions(&mut text, &timeline.actions);
-    let title = format!("EVENT {} of {}", visible(&timeline.key), visible(&timeline.handler));
+    let title = format!("EVENT {} of {}", timeline.key, timeline.handler);
     page::text(canvas, area, &title, &text, model.place().scroll)
 }
 
 fn standing(text: &mut Text, timeline: &Timeline) {
     let accepted = &timeline.accepted;
-    text.line(Role::Strong, format!("{} {}", visible(&timeline.key), timeline.standing));
-    text.fact(
-        "accepted",
-        format!("{} via {} from {}", time(&accepted.at), visible(&accepted.via), visible(&accepted.source)),
-    );
-    text.fact("type", visible(&accepted.event_type));
+    text.line(Role::Strong, format!("{} {}", timeline.key, timeline.standing));
+    text.fact("accepted", format!("{} via {} from {}", time(&accepted.at), accepted.via, accepted.source));
+    text.fact("type", &accepted.event_type);
     text.some_fact("event id", accepted.event_id.as_ref());
-    text.fact("key rule", visible(&accepted.key_rule));
+    text.fact("key rule", &accepted.key_rule);
     text.some_fact("ordering key", accepted.ordering_key.as_ref());
     text.fact("payload hash", digest(&accepted.payload_hash));
     text.some_fact("traceparent", accepted.traceparent.as_ref());
@@ -271,12 +254,11 @@ fn standing(text: &mut Text, timeline: &Timeline) {
             ),
         );
         if let Some(head) = &waiting.behind {
-            text.fact("behind", format!("{}, {} between", visible(&head.key), head.between));
+            text.fact("behind", format!("{}, {} between", head.key, head.between));
         }
     }
     if let Some(settled) = &timeline.outcome {
-        let why =
-            settled.ignored_reason.as_deref().map_or_else(String::new, |why| format!(" ({})", visible(why)));
+        let why = settled.ignored_reason.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
         text.fact(
             "settled",
             format!(

@@ -4,10 +4,11 @@
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, piece, rows};
+use super::overview::{counted, p99};
 use crate::keys::{Action, Binding, Context, Key};
 use crate::live::{Link, Severity};
 use crate::model::{Entry, Flow, Model, Screen, Tone};
-use crate::text::{age, number, rate, time_of_day, visible, width};
+use crate::text::{age, number, rate, time_of_day, width};
 use crate::theme::Role;
 
 pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
@@ -18,7 +19,7 @@ pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
 
 fn identity(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let seen = &model.seen;
-    let who = seen.hello.as_ref().map_or_else(|| "nobody yet".to_owned(), |hello| visible(&hello.host));
+    let who = seen.hello.as_ref().map_or_else(|| "nobody yet".to_owned(), |hello| hello.host.clone());
     let hosts = format!("hosts {}/{}", seen.totals.hosts_alive, seen.totals.hosts);
     let role = if seen.totals.hosts_alive < seen.totals.hosts { Role::Warning } else { Role::Text };
     let known = if seen.known < seen.window.span() && seen.hello.is_some() {
@@ -121,7 +122,7 @@ pub(super) fn foot(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
         "" => String::new(),
         filter => format!(" /{filter}"),
     };
-    let crumbs = format!("{}{filter}", visible(&model.screen().title()));
+    let crumbs = format!("{}{filter}", model.screen().title());
     let taken = canvas.put(area, &crumbs, Role::Strong);
     let room = usize::from(area.width.saturating_sub(taken + 2));
     canvas.put_right(area, &hints(model, room), Role::Muted);
@@ -129,8 +130,8 @@ pub(super) fn foot(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
 
 fn prompt(model: &Model) -> Option<String> {
     match &model.entry {
-        Entry::Filter => Some(format!("filter: {}", visible(&model.place().filter))),
-        Entry::Lookup(text) => Some(format!("event key, or HANDLER KEY: {}", visible(text))),
+        Entry::Filter => Some(format!("filter: {}", model.place().filter)),
+        Entry::Lookup(text) => Some(format!("event key, or HANDLER KEY: {text}")),
         Entry::Keys | Entry::Palette(_) | Entry::Confirm(_) => None,
     }
 }
@@ -163,20 +164,13 @@ fn hints(model: &Model, room: usize) -> String {
 /// The least that is worth knowing, on a screen where nothing else has room.
 pub(super) fn vital_signs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let totals = &model.seen.totals;
-    let count = |count: Option<wonce_api::live::Count>| {
-        count.map_or_else(|| "?".to_owned(), super::overview::counted)
-    };
     identity(canvas, rows(area, 0, 1), model);
     verdict(canvas, rows(area, 1, 1), model);
     let lines = [
-        format!(
-            "{} in/s  {} done/s",
-            rate(totals.rates.accepted),
-            rate(totals.rates.done + totals.rates.ignored)
-        ),
+        format!("{} in/s  {} done/s", rate(totals.rates.accepted), rate(totals.rates.ended_well())),
         format!("{} failed/s  {} retries/s", rate(totals.rates.failed), rate(totals.rates.retries)),
-        format!("waiting {}  dead letters {}", count(totals.depth), count(totals.dead_letters)),
-        format!("p99 {}", super::overview::p99(&totals.run)),
+        format!("waiting {}  dead letters {}", counted(totals.depth), counted(totals.dead_letters)),
+        format!("p99 {}", p99(&totals.run)),
         model
             .seen
             .books

@@ -6,14 +6,14 @@ use wonce_api::handler::HandlerDetail as Facts;
 use wonce_api::live::Stage;
 
 use super::canvas::{Canvas, columns, piece, rows, spark};
-use super::overview::{counted, p50, p95, p99, some_age};
+use super::overview::{self, counted, p50, p95, p99, some_age};
 use super::page::{self, Text};
 use super::table::{Column, Side, column, table};
 use super::{Hits, Row, heat};
 use crate::desk::Answer;
 use crate::live::{ClassRow, HandlerDetail, StageRow};
 use crate::model::Model;
-use crate::text::{digest, number, percent, rate, time, visible};
+use crate::text::{digest, number, percent, rate, time};
 use crate::theme::Role;
 
 const FACTS: u16 = 4;
@@ -21,7 +21,7 @@ const FACTS: u16 = 4;
 pub(super) fn draw(canvas: &mut Canvas<'_>, area: Rect, model: &Model, name: &str) -> Hits {
     let Some(detail) = &model.detail else {
         let mut page = Text::default();
-        page.line(Role::Muted, format!("nothing was heard of a handler {} yet", visible(name)));
+        page.line(Role::Muted, format!("nothing was heard of a handler {name} yet"));
         return page::text(canvas, area, name, &page, 0);
     };
     facts(canvas, rows(area, 0, FACTS), detail);
@@ -48,51 +48,26 @@ fn facts(canvas: &mut Canvas<'_>, area: Rect, detail: &HandlerDetail) {
         crate::live::HandlerState::Active => "active",
         crate::live::HandlerState::Unknown => "state unknown",
     };
-    let why = if row.why.is_empty() { String::new() } else { format!("  {}", visible(&row.why)) };
-    let some = |count: Option<wonce_api::live::Count>| count.map_or_else(|| "?".to_owned(), counted);
-    let head = [vec![
+    let why = if row.why.is_empty() { String::new() } else { format!("  {}", row.why) };
+    let head = [
         piece(role, mark),
-        piece(Role::Strong, format!(" {}", visible(&row.name))),
-        piece(
-            Role::Text,
-            format!(
-                "  {}  {}  {state}  {}",
-                visible(&row.version),
-                digest(&row.digest),
-                visible(&row.ordering)
-            ),
-        ),
+        piece(Role::Strong, format!(" {}", row.name)),
+        piece(Role::Text, format!("  {}  {}  {state}  {}", row.version, digest(&row.digest), row.ordering)),
         piece(role, why),
-    ]];
-    for (top, line) in (0..).zip(head) {
-        canvas.line(rows(area, top, 1), &line);
-    }
+    ];
+    canvas.line(rows(area, 0, 1), &head);
     let now = [
         format!("{}/s in", rate(row.rates.accepted)),
-        format!("{}/s done", rate(row.rates.done + row.rates.ignored)),
+        format!("{}/s done", rate(row.rates.ended_well())),
         format!("{}% errors", percent(counts.error_share())),
-        format!("{} waiting, oldest {}", some(row.depth), some_age(row.oldest_due)),
-        format!("{} dead letters, oldest {}", some(row.dead_letters), some_age(row.oldest_dead)),
-        format!("{} retries scheduled", some(row.scheduled_retries)),
+        format!("{} waiting, oldest {}", counted(row.depth), some_age(row.oldest_due)),
+        format!("{} dead letters, oldest {}", counted(row.dead_letters), some_age(row.oldest_dead)),
+        format!("{} retries scheduled", counted(row.scheduled_retries)),
     ];
     canvas.whole(rows(area, 1, 1), &now, Role::Text);
-    let counted = [
-        (counts.accepted, "accepted"),
-        (counts.done, "done"),
-        (counts.failed, "failed"),
-        (counts.retries, "retries"),
-        (counts.dead, "dead"),
-        (counts.duplicates(), "dup"),
-        (counts.key_conflicts, "conflicts"),
-        (counts.ignored, "ignored"),
-        (counts.replays, "replays"),
-        (counts.effects_committed, "effects"),
-    ];
-    let window = std::iter::once(format!("in {}:", detail.window.label()));
-    let all: Vec<String> = window.chain(counted.map(|(n, name)| format!("{n} {name}"))).collect();
-    canvas.whole(rows(area, 2, 1), &all, Role::Text);
+    canvas.whole(rows(area, 2, 1), &overview::counts(detail.window, counts, Some(counts.failed)), Role::Text);
     if let Some(alert) = detail.alerts.first() {
-        canvas.put(rows(area, 3, 1), &format!("ALERT {}", visible(&alert.text)), Role::Bad);
+        canvas.put(rows(area, 3, 1), &format!("ALERT {}", alert.text), Role::Bad);
     }
 }
 
@@ -175,7 +150,7 @@ fn classes(canvas: &mut Canvas<'_>, area: Rect, detail: &HandlerDetail) {
         id: String::new(),
         cells: vec![
             piece(role, what),
-            piece(Role::Text, visible(&class.name)),
+            piece(Role::Text, &class.name),
             piece(Role::Text, number(class.count)),
             piece(Role::Text, rate(class.per_second)),
             piece(role, spark(theme, &class.series, 15)),
@@ -202,8 +177,8 @@ fn more(canvas: &mut Canvas<'_>, area: Rect, detail: &HandlerDetail, model: &Mod
             Role::Text,
             format!(
                 "  {}  {}/s  {} done  {} failed",
-                visible(&share.host),
-                rate(share.rates.done + share.rates.ignored),
+                share.host,
+                rate(share.rates.ended_well()),
                 counts.done + counts.ignored,
                 counts.failed
             ),
@@ -213,18 +188,7 @@ fn more(canvas: &mut Canvas<'_>, area: Rect, detail: &HandlerDetail, model: &Mod
     if detail.changes.is_empty() {
         page.line(Role::Muted, "  nothing that is remembered");
     }
-    for change in &detail.changes {
-        page.line(
-            Role::Text,
-            format!(
-                "  {}  {} by {}  {}",
-                time(&change.at),
-                visible(&change.verb),
-                visible(&change.actor),
-                visible(&change.reason)
-            ),
-        );
-    }
+    page.actions(&detail.changes);
     if let Some(Answer::Handler(facts)) = model.place().page.answer() {
         policy(&mut page, facts);
     }
@@ -242,12 +206,12 @@ fn blocked(page: &mut Text, facts: &Facts) {
             Role::Warning,
             format!(
                 "  {}: {} failed {} times, {} wait behind it, due {}  {}",
-                visible(&key.ordering_key),
-                visible(&key.head),
+                key.ordering_key,
+                key.head,
                 key.attempts,
                 key.followers,
                 time(&key.due_at),
-                visible(message)
+                message
             ),
         );
     }
@@ -255,9 +219,9 @@ fn blocked(page: &mut Text, facts: &Facts) {
 
 fn policy(page: &mut Text, facts: &Facts) {
     page.heading("Version and policy");
-    page.fact("deployed", format!("{} by {}", time(&facts.deployed_at), visible(&facts.deployed_by)));
+    page.fact("deployed", format!("{} by {}", time(&facts.deployed_at), facts.deployed_by));
     if let Some(before) = &facts.previous_version {
-        page.fact("before", format!("{} {}", visible(&before.label), digest(&before.digest)));
+        page.fact("before", format!("{} {}", before.label, digest(&before.digest)));
     }
     page.some_fact("owner", facts.summary.owner.as_ref());
     page.some_fact("login role", facts.login_role.as_ref());

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use wonce_api::live::Stage;
 
 use super::canvas::{Canvas, rows};
-use crate::live::distribution::{FEW_SAMPLES, SOME_SAMPLES};
+use super::overview::told;
+use crate::live::distribution::FEW_SAMPLES;
 use crate::live::{HeatColumn, Quantiles, StageRow, Window};
 use crate::text::{left, micros, number, right};
 use crate::theme::Role;
@@ -153,11 +154,7 @@ fn foot(canvas: &mut Canvas<'_>, area: Rect, window: Window) {
 
 fn margin(canvas: &mut Canvas<'_>, area: Rect, row: &StageRow) {
     let q = &row.quantiles;
-    let tail = |value: u64| match q.samples {
-        ..FEW_SAMPLES => "-".to_owned(),
-        FEW_SAMPLES..SOME_SAMPLES => format!("~{}", unit(row.stage, value)),
-        SOME_SAMPLES.. => unit(row.stage, value),
-    };
+    let tail = |value: u64| told(q, unit(row.stage, value));
     let lines = [
         ("p50", if q.is_empty() { "-".to_owned() } else { unit(row.stage, q.p50) }),
         ("p90", tail(q.p90)),

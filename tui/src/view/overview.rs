@@ -11,9 +11,9 @@ use super::page::{self, Text};
 use super::table::{Column, Side, column, table};
 use super::{Hits, Row, plain, tiles};
 use crate::live::distribution::{FEW_SAMPLES, SOME_SAMPLES};
-use crate::live::{HandlerRow, Quantiles};
+use crate::live::{Counts, HandlerRow, Quantiles, Window};
 use crate::model::{Model, Order};
-use crate::text::{age, micros, number, percent, rate, time_of_day, visible};
+use crate::text::{age, micros, number, percent, rate, time_of_day};
 use crate::theme::{Role, Theme};
 
 /// So wide is the past of a handler in its row.
@@ -26,7 +26,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
     if model.seen.hello.is_none() {
         // Of a fleet that nobody has spoken of no number is true, not even zero.
         let mut text = Text::default();
-        text.line(Role::Muted, visible(&model.seen.verdict.text));
+        text.line(Role::Muted, &model.seen.verdict.text);
         return page::text(canvas, area, "NOTHING WAS HEARD YET", &text, 0);
     }
     tiles::draw(canvas, rows(area, 0, tiles::HEIGHT), model);
@@ -90,15 +90,14 @@ fn handlers(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
 fn handler(theme: Theme, row: &HandlerRow) -> Row {
     let (mark, role) = theme.health(row.health);
     let counts = &row.counts;
-    let some = |count: Option<Count>| count.map_or_else(|| "?".to_owned(), counted);
     let errors = if counts.failed > 0 { Role::Warning } else { Role::Text };
     let dead = if row.dead_letters.is_some_and(|dead| dead.n > 0) { Role::Warning } else { Role::Text };
     let cells = vec![
         piece(role, mark),
-        piece(Role::Text, visible(&row.name)),
-        piece(Role::Muted, visible(&row.version)),
+        piece(Role::Text, &row.name),
+        piece(Role::Muted, &row.version),
         piece(Role::Text, rate(row.rates.accepted)),
-        piece(Role::Text, rate(row.rates.done + row.rates.ignored)),
+        piece(Role::Text, rate(row.rates.ended_well())),
         piece(errors, percent(counts.error_share())),
         piece(Role::Accent, spark(theme, &row.done_series, TREND)),
         piece(Role::Text, number(counts.retries)),
@@ -106,12 +105,12 @@ fn handler(theme: Theme, row: &HandlerRow) -> Row {
         piece(Role::Text, p95(&row.run)),
         piece(Role::Text, p99(&row.run)),
         piece(Role::Text, p99(&row.wait)),
-        piece(Role::Text, some(row.depth)),
+        piece(Role::Text, counted(row.depth)),
         piece(Role::Text, some_age(row.oldest_due)),
-        piece(dead, some(row.dead_letters)),
+        piece(dead, counted(row.dead_letters)),
         piece(Role::Text, number(counts.duplicates())),
         piece(Role::Text, number(counts.key_conflicts)),
-        piece(role, visible(&row.why)),
+        piece(role, &row.why),
     ];
     Row { id: row.name.clone(), cells }
 }
@@ -128,16 +127,15 @@ fn facts(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
             canvas.line(rows(inside, 0, 1), &[piece(role, books.equation()), piece(Role::Muted, ago)]);
         }
     }
-    canvas.whole(rows(inside, 1, 1), &counts(model), Role::Text);
+    canvas.whole(rows(inside, 1, 1), &counts(seen.window, &seen.totals.counts, None), Role::Text);
     worst_sink(canvas, rows(inside, 2, 1), model);
     last_change(canvas, rows(inside, 3, 1), model);
 }
 
-fn counts(model: &Model) -> Vec<String> {
-    let counts = &model.seen.totals.counts;
-    let counted = [
-        (counts.accepted, "accepted"),
-        (counts.done, "done"),
+/// What was counted in the window, the most wanted first. Failed runs are said where `failed` is.
+pub(super) fn counts(window: Window, counts: &Counts, failed: Option<u64>) -> Vec<String> {
+    let first = [(counts.accepted, "accepted"), (counts.done, "done")];
+    let rest = [
         (counts.retries, "retries"),
         (counts.dead, "dead"),
         (counts.duplicates(), "dup"),
@@ -146,8 +144,10 @@ fn counts(model: &Model) -> Vec<String> {
         (counts.replays, "replays"),
         (counts.effects_committed, "effects"),
     ];
-    let window = std::iter::once(format!("in {}:", model.seen.window.label()));
-    window.chain(counted.map(|(n, name)| format!("{n} {name}"))).collect()
+    let failed = failed.map(|failed| (failed, "failed"));
+    let all = first.into_iter().chain(failed).chain(rest);
+    let window = std::iter::once(format!("in {}:", window.label()));
+    window.chain(all.map(|(n, name)| format!("{n} {name}"))).collect()
 }
 
 fn worst_sink(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
@@ -156,9 +156,8 @@ fn worst_sink(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
         return;
     };
     let (mark, role) = canvas.theme.health(sink.health);
-    let planned = sink.planned.map_or_else(|| "?".to_owned(), counted);
-    let taken =
-        canvas.line(area, &[piece(role, mark), piece(Role::Text, format!(" {}  ", visible(&sink.name)))]);
+    let planned = counted(sink.planned);
+    let taken = canvas.line(area, &[piece(role, mark), piece(Role::Text, format!(" {}  ", sink.name))]);
     let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
     let said = [
         format!("{planned} planned"),
@@ -170,24 +169,25 @@ fn worst_sink(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
 
 fn last_change(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     if let Some(alert) = model.seen.alerts.first() {
-        canvas.put(area, &format!("ALERT {}", visible(&alert.text)), Role::Bad);
+        canvas.put(area, &format!("ALERT {}", alert.text), Role::Bad);
         return;
     }
     let said = model.seen.changes.first().map_or_else(
         || "nobody has changed anything".to_owned(),
         |change| {
-            let (verb, target) = (visible(&change.verb), visible(&change.target));
-            format!("{} {verb} {target} by {}", time_of_day(&change.at), visible(&change.actor))
+            let (verb, target) = (&change.verb, &change.target);
+            format!("{} {verb} {target} by {}", time_of_day(&change.at), change.actor)
         },
     );
     canvas.put(area, &said, Role::Muted);
 }
 
-/// A number of rows; an estimate says that it is one.
-pub(super) fn counted(count: Count) -> String {
-    match count.method {
-        Method::Exact => number(count.n),
-        Method::Estimate => format!("~{}", number(count.n)),
+/// A number of rows, if it is known; an estimate says that it is one.
+pub(super) fn counted(count: Option<Count>) -> String {
+    match count {
+        None => "?".to_owned(),
+        Some(Count { n, method: Method::Exact }) => number(n),
+        Some(Count { n, method: Method::Estimate }) => format!("~{}", number(n)),
     }
 }
 
@@ -200,18 +200,18 @@ pub(super) fn p50(quantiles: &Quantiles) -> String {
 }
 
 pub(super) fn p95(quantiles: &Quantiles) -> String {
-    told(quantiles, quantiles.p95)
+    told(quantiles, micros(quantiles.p95))
 }
 
-/// Of few samples nothing is said, of some it is said to be a guess.
 pub(super) fn p99(quantiles: &Quantiles) -> String {
-    told(quantiles, quantiles.p99)
+    told(quantiles, micros(quantiles.p99))
 }
 
-fn told(quantiles: &Quantiles, value: u64) -> String {
+/// A value of the slowest: of few samples nothing is said, of some it is said to be a guess.
+pub(super) fn told(quantiles: &Quantiles, value: String) -> String {
     match quantiles.samples {
         ..FEW_SAMPLES => "-".to_owned(),
-        FEW_SAMPLES..SOME_SAMPLES => format!("~{}", micros(value)),
-        SOME_SAMPLES.. => micros(value),
+        FEW_SAMPLES..SOME_SAMPLES => format!("~{value}"),
+        SOME_SAMPLES.. => value,
     }
 }

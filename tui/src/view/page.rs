@@ -2,14 +2,15 @@
 //! document that is not here. Knows nothing of what is written.
 
 use ratatui::layout::Rect;
+use wonce_api::action::Action;
 
 use super::Hits;
 use super::canvas::{Canvas, Line, piece, rows};
 use crate::model::{Model, Page};
-use crate::text::{age, width, wrap};
+use crate::text::{age, time, visible, width, wrap};
 use crate::theme::Role;
 
-/// Lines that grow downwards.
+/// Lines that grow downwards. What is put in may come from outside: it is made visible here.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) lines: Vec<Line>,
@@ -25,12 +26,23 @@ impl Text {
     }
 
     pub(super) fn line(&mut self, role: Role, text: impl Into<String>) {
-        self.lines.push(vec![piece(role, text)]);
+        self.lines.push(vec![piece(role, visible(&text.into()))]);
     }
 
     /// `name  value`.
     pub(super) fn fact(&mut self, name: &str, value: impl Into<String>) {
-        self.lines.push(vec![piece(Role::Muted, format!("  {name:<14}")), piece(Role::Text, value)]);
+        self.lines.push(vec![
+            piece(Role::Muted, format!("  {name:<14}")),
+            piece(Role::Text, visible(&value.into())),
+        ]);
+    }
+
+    /// One line for each thing that people did to the subject of the page.
+    pub(super) fn actions(&mut self, actions: &[Action]) {
+        for Action { at, verb, actor, reason, .. } in actions {
+            let said = format!("  {}  {verb} by {actor}  {reason}", time(at));
+            self.line(Role::Text, said);
+        }
     }
 
     pub(super) fn some_fact(&mut self, name: &str, value: Option<&String>) {

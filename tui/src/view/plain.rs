@@ -10,7 +10,7 @@ use super::table::{Column, Side, column, table};
 use super::{Hits, Row};
 use crate::live::{HostRow, HostState, SinkRow, SourceRow};
 use crate::model::Model;
-use crate::text::{age, number, rate, time, visible};
+use crate::text::{age, number, rate, time};
 use crate::theme::{Role, Theme};
 
 const HOSTS: &[Column] = &[
@@ -50,14 +50,13 @@ fn host(theme: Theme, row: &HostRow) -> Row {
         HostState::Silent => "silent",
         HostState::Stopped => "stopped",
     };
-    let name =
-        if row.is_answering { format!("{} (answers)", visible(&row.name)) } else { visible(&row.name) };
+    let name = if row.is_answering { format!("{} (answers)", row.name) } else { row.name.clone() };
     let cells = vec![
         piece(role, mark),
         piece(Role::Text, name),
         piece(Role::Text, state),
         piece(Role::Text, age(row.heard)),
-        piece(Role::Text, rate(row.rates.done + row.rates.ignored)),
+        piece(Role::Text, rate(row.rates.ended_well())),
         piece(Role::Text, format!("{}/{}", row.permits_in_use, row.permits)),
         piece(Role::Text, row.processors.map_or_else(|| "-".to_owned(), |cpu| format!("{cpu:.2}"))),
         piece(
@@ -66,9 +65,9 @@ fn host(theme: Theme, row: &HostRow) -> Row {
         ),
         piece(Role::Text, row.readers.to_string()),
         piece(Role::Text, number(row.ticks_missed)),
-        piece(Role::Muted, visible(&row.version)),
+        piece(Role::Muted, &row.version),
         piece(Role::Muted, time(&row.started_at)),
-        piece(role, visible(&row.why)),
+        piece(role, &row.why),
     ];
     Row { id: String::new(), cells }
 }
@@ -100,17 +99,16 @@ pub(super) fn sinks_panel(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
 
 fn sink(theme: Theme, row: &SinkRow) -> Row {
     let (mark, role) = theme.health(row.health);
-    let some = |count: Option<wonce_api::live::Count>| count.map_or_else(|| "?".to_owned(), counted);
     let cells = vec![
         piece(role, mark),
-        piece(Role::Text, visible(&row.name)),
+        piece(Role::Text, &row.name),
         piece(Role::Text, rate(row.confirmed_per_second)),
-        piece(Role::Text, some(row.planned)),
+        piece(Role::Text, counted(row.planned)),
         piece(Role::Text, some_age(row.oldest_planned)),
-        piece(Role::Text, some(row.sending)),
-        piece(Role::Text, some(row.refused)),
-        piece(Role::Text, some(row.unknown)),
-        piece(role, visible(&row.why)),
+        piece(Role::Text, counted(row.sending)),
+        piece(Role::Text, counted(row.refused)),
+        piece(Role::Text, counted(row.unknown)),
+        piece(role, &row.why),
     ];
     Row { id: String::new(), cells }
 }
@@ -142,14 +140,13 @@ pub(super) fn outlets(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hit
 
 fn source(theme: Theme, row: &SourceRow) -> Row {
     let (mark, role) = theme.health(row.health);
-    let answers: Vec<String> =
-        row.answers.iter().map(|(status, n)| format!("{} x{n}", visible(status))).collect();
+    let answers: Vec<String> = row.answers.iter().map(|(status, n)| format!("{status} x{n}")).collect();
     let cells = vec![
         piece(role, mark),
-        piece(Role::Text, visible(&row.name)),
+        piece(Role::Text, &row.name),
         piece(Role::Text, rate(row.answers_per_second)),
         piece(Role::Text, answers.join(", ")),
-        piece(role, visible(&row.why)),
+        piece(role, &row.why),
     ];
     Row { id: String::new(), cells }
 }
@@ -166,7 +163,7 @@ fn happened(model: &Model) -> Text {
     let mut text = Text::default();
     text.heading(format!("Alerts that fire: {}", model.seen.alerts.len()));
     for alert in &model.seen.alerts {
-        text.line(Role::Bad, format!("  since {}  {}", time(&alert.since), visible(&alert.text)));
+        text.line(Role::Bad, format!("  since {}  {}", time(&alert.since), alert.text));
     }
     text.heading("What people did, the latest first");
     let shown =
@@ -178,10 +175,10 @@ fn happened(model: &Model) -> Text {
             format!(
                 "  {}  {} {} by {}  {}",
                 time(&change.at),
-                visible(&change.verb),
-                visible(&change.target),
-                visible(&change.actor),
-                visible(&change.reason)
+                change.verb,
+                change.target,
+                change.actor,
+                change.reason
             ),
         );
     }

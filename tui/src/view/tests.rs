@@ -170,3 +170,19 @@ fn the_readme_shows_the_overview_as_it_is() {
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&screen), "README.md should show this:\n{screen}");
 }
+
+#[test]
+fn names_that_could_steer_a_terminal_are_written_out_wherever_they_are_shown() {
+    let hostile = "a\u{1b}[2J\u{202e}b";
+    for (name, screen) in screens() {
+        let mut model = full();
+        show(&mut model, screen);
+        model.seen.handlers.iter_mut().for_each(|row| row.why = hostile.to_owned());
+        model.seen.hosts.iter_mut().for_each(|row| row.name = hostile.to_owned());
+        model.seen.changes.iter_mut().for_each(|change| change.reason = hostile.to_owned());
+        model.seen.verdict.text = hostile.to_owned();
+        let text = lines(&drawn(&model, SIZES[2]).0).join("\n");
+        assert!(text.contains("a\\u{1b}[2J\\u{202e}b"), "{name}: {text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{name}");
+    }
+}

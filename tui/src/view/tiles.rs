@@ -36,8 +36,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
 
 fn tiles(totals: &Totals) -> [Tile<'_>; 6] {
     let counts = &totals.counts;
-    let done = totals.rates.done + totals.rates.ignored;
-    let some = |count: Option<wonce_api::live::Count>| count.map_or_else(|| "?".to_owned(), counted);
+    let done = totals.rates.ended_well();
     let growing = totals.slope.filter(|slope| slope.abs() >= 0.5);
     [
         Tile {
@@ -63,7 +62,7 @@ fn tiles(totals: &Totals) -> [Tile<'_>; 6] {
         },
         Tile {
             title: "BACKLOG",
-            first: vec![some(totals.depth), format!("oldest {}", some_age(totals.oldest_due))],
+            first: vec![counted(totals.depth), format!("oldest {}", some_age(totals.oldest_due))],
             role: Role::Text,
             points: &totals.depth_series,
             last: vec![
@@ -74,12 +73,12 @@ fn tiles(totals: &Totals) -> [Tile<'_>; 6] {
             title: "RETRIES, DEAD",
             first: vec![
                 format!("{}/s", rate(totals.rates.retries)),
-                format!("dead {}", some(totals.dead_letters)),
+                format!("dead {}", counted(totals.dead_letters)),
             ],
             role: Role::Text,
             points: &[],
             last: vec![
-                format!("{} scheduled", some(totals.scheduled_retries)),
+                format!("{} scheduled", counted(totals.scheduled_retries)),
                 format!("{} died", number(counts.dead)),
             ],
         },

@@ -82,7 +82,7 @@ fn totals(totals: &Totals, window: &str) -> String {
         format!(
             "rate      {} in/s  {} done/s  {} failed/s  {} retries/s\n",
             per_second(rates.accepted),
-            per_second(rates.done + rates.ignored),
+            per_second(rates.ended_well()),
             per_second(rates.failed),
             per_second(rates.retries)
         ),
@@ -149,7 +149,7 @@ fn handlers(rows: &[HandlerRow], paint: Paint) -> String {
             cell(visible(&row.name)),
             cell(visible(&row.version)),
             cell(per_second(row.rates.accepted)),
-            cell(per_second(row.rates.done + row.rates.ignored)),
+            cell(per_second(row.rates.ended_well())),
             cell(share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0))),
             cell(row.counts.retries.to_string()),
             cell(run(row.run.p50)),
@@ -187,7 +187,7 @@ fn hosts(rows: &[HostRow], paint: Paint) -> String {
             cell(visible(&row.name)),
             cell(state),
             cell(format!("{} ago", spent(row.heard))),
-            cell(per_second(row.rates.done + row.rates.ignored)),
+            cell(per_second(row.rates.ended_well())),
             cell(format!("{}/{}", row.permits_in_use, row.permits)),
             cell(row.processors.map_or_else(|| "-".to_owned(), |cpu| format!("{cpu:.2}"))),
             cell(row.memory_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{} MiB", bytes >> 20))),
