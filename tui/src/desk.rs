@@ -12,6 +12,7 @@ use wonce_api::handler::HandlerDetail;
 use wonce_api::operation::{
     OperationChange, OperationDetail, OperationList, OperationQuery, OperationRequest,
 };
+use wonce_core::operation::OperationState;
 
 use crate::net::{Ask, Error};
 
@@ -67,26 +68,6 @@ pub enum Deed {
         operation: i64,
         to: OperationState,
     },
-}
-
-/// The state that an operation is sent to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperationState {
-    Running,
-    Paused,
-    Aborted,
-}
-
-impl OperationState {
-    /// As the API writes it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            OperationState::Running => "running",
-            OperationState::Paused => "paused",
-            OperationState::Aborted => "aborted",
-        }
-    }
 }
 
 /// What a deed led to.

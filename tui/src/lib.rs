@@ -6,6 +6,7 @@
 //!
 //! It never knows the database: all it shows, a host has said.
 
+pub mod command;
 pub mod desk;
 #[cfg(test)]
 mod fixture;

@@ -1,6 +1,7 @@
 //! What the console holds: the fleet, where the person stands in it, and what is being typed. Plain
 //! values; `update` changes them, `view` draws them. Knows no terminal and no clock.
 
+use crate::command::quoted;
 use crate::desk::{Answer, Deed, Question};
 use crate::keys::{Context, Keymap};
 use crate::live::{Fleet, HandlerDetail, Moment, Overview, Window};
@@ -286,7 +287,7 @@ impl Dialog {
     pub fn command_line(&self) -> String {
         match self.reason.trim() {
             "" => self.command.clone(),
-            reason => format!("{} --reason '{}'", self.command, reason.replace('\'', "'\\''")),
+            reason => format!("{} --reason {}", self.command, quoted(reason)),
         }
     }
 
@@ -404,9 +405,14 @@ impl Model {
         &self.place().screen
     }
 
+    #[must_use]
+    pub fn is_frozen(&self) -> bool {
+        self.flow != Flow::Live
+    }
+
     /// Takes what the fleet says now, unless the screen is held still.
     pub fn look(&mut self) {
-        if self.flow != Flow::Live {
+        if self.is_frozen() {
             return;
         }
         self.seen = self.fleet.overview(self.window);

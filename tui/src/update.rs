@@ -2,12 +2,10 @@
 //! out as [`Cmd`]; nothing is changed at a host without a dialog that was answered. Knows no
 //! terminal, no socket and no clock: the time comes in.
 
-use std::time::Duration;
-
 use crate::desk::{Answer, Deed, Done, Question};
 use crate::keys::Key;
 use crate::live::Moment;
-use crate::model::{Entry, Flow, Model, Page, Screen};
+use crate::model::{Entry, Model, Screen};
 use crate::net::Report;
 
 mod ask;
@@ -15,13 +13,6 @@ mod confirm;
 mod go;
 mod keys;
 pub mod typed;
-
-pub use confirm::TYPED_FROM;
-
-/// How often a shown list is asked for again.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
-/// And what moves by itself.
-const ASK_AGAIN_SOON: Duration = Duration::from_secs(2);
 
 /// What happened.
 #[derive(Debug)]
@@ -136,18 +127,6 @@ fn acted(model: &mut Model, result: Result<Done, String>) -> Vec<Cmd> {
         },
     }
     Vec::new()
-}
-
-/// How often the shown document is asked for.
-fn pace(screen: &Screen, page: &Page) -> Duration {
-    match (screen, page) {
-        (Screen::Operation(_) | Screen::Operations, Page::Here(..)) => ASK_AGAIN_SOON,
-        _ => ASK_AGAIN,
-    }
-}
-
-fn is_frozen(model: &Model) -> bool {
-    model.flow != Flow::Live
 }
 
 #[cfg(test)]

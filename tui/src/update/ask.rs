@@ -1,14 +1,21 @@
 //! Which document the shown screen needs, and what becomes of the answers. A late answer to another
 //! question is left alone. Knows no socket.
 
-use crate::desk::Answer;
-use crate::model::{Model, Page};
+use std::time::Duration;
 
-use super::{Cmd, is_frozen, pace};
+use crate::desk::Answer;
+use crate::model::{Model, Page, Screen};
+
+use super::Cmd;
+
+/// How often a shown list is asked for again.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// And what moves by itself.
+const ASK_AGAIN_SOON: Duration = Duration::from_secs(2);
 
 /// Asks when it is time to: at once for a new screen, then from time to time while it is shown.
 pub(super) fn due(model: &mut Model) -> Option<Cmd> {
-    let (now, frozen) = (model.now, is_frozen(model));
+    let (now, frozen) = (model.now, model.is_frozen());
     let place = model.place_mut();
     let question = place.screen.question()?;
     let pace = pace(&place.screen, &place.page);
@@ -42,4 +49,12 @@ pub(super) fn answered(model: &mut Model, token: u64, result: Result<Answer, Str
         Ok(answer) => Page::Here(now, answer),
         Err(reason) => Page::Failed(now, reason, known),
     };
+}
+
+/// How often the shown document is asked for.
+fn pace(screen: &Screen, page: &Page) -> Duration {
+    match (screen, page) {
+        (Screen::Operation(_) | Screen::Operations, Page::Here(..)) => ASK_AGAIN_SOON,
+        _ => ASK_AGAIN,
+    }
 }

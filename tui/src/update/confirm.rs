@@ -1,11 +1,13 @@
 //! The one dialog that stands before every change: what exactly will be done, to how many, since
-//! when, how long it takes. Cancel has the focus, and from [`TYPED_FROM`] on the number must be typed.
+//! when, how long it takes. Cancel has the focus, and of many the number must be typed.
 //! Knows nothing of how it is drawn.
 
 use wonce_api::dead_letter::Selection;
 use wonce_api::operation::{DEFAULT_RATE, OperationRequest};
+use wonce_core::operation::{OperationState, OperationVerb};
 
-use crate::desk::{Answer, Deed, OperationState};
+use crate::command;
+use crate::desk::{Answer, Deed};
 use crate::keys::Key;
 use crate::live::HandlerState;
 use crate::model::{Dialog, Entry, Focus, Model, Need, Screen};
@@ -14,15 +16,8 @@ use crate::text::{span, time};
 use super::{Cmd, keys, typed};
 
 /// So many dead letters at once, or two when they are discarded, are confirmed by their number.
-pub const TYPED_FROM: i64 = 25;
+const TYPED_FROM: i64 = 25;
 const TYPED_FROM_DISCARD: i64 = 2;
-
-/// What is done with dead letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
-    Replay,
-    Discard,
-}
 
 /// With which of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,26 +26,25 @@ pub(super) enum Reach {
     Listed,
 }
 
-impl Verb {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Verb::Replay => "replay",
-            Verb::Discard => "discard",
-        }
-    }
+/// What a person wants of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Stop it for a while, or let it run on.
+    Pause,
+    Abort,
+}
 
-    const fn effect(self) -> &'static str {
-        match self {
-            Verb::Replay => "each waits again for its handler; what fails again is a new dead letter",
-            Verb::Discard => "nobody will handle them; the record keeps who discarded them and why",
-        }
+const fn effect(verb: OperationVerb) -> &'static str {
+    match verb {
+        OperationVerb::Replay => "each waits again for its handler; what fails again is a new dead letter",
+        OperationVerb::Discard => "nobody will handle them; the record keeps who discarded them and why",
     }
+}
 
-    const fn need(self) -> Need {
-        match self {
-            Verb::Replay => Need::Welcome,
-            Verb::Discard => Need::Required,
-        }
+const fn need(verb: OperationVerb) -> Need {
+    match verb {
+        OperationVerb::Replay => Need::Welcome,
+        OperationVerb::Discard => Need::Required,
     }
 }
 
@@ -86,7 +80,7 @@ pub(super) fn pause(model: &mut Model) -> Vec<Cmd> {
 }
 
 /// Replays or discards what is chosen, or all that is listed.
-pub(super) fn dead(model: &mut Model, verb: Verb, reach: Reach) -> Vec<Cmd> {
+pub(super) fn dead(model: &mut Model, verb: OperationVerb, reach: Reach) -> Vec<Cmd> {
     match (model.screen().clone(), reach) {
         (Screen::Letter(id), _) => one(model, verb, id),
         (Screen::Letters(_), Reach::Chosen) => match model.chosen().and_then(|row| row.parse().ok()) {
@@ -99,7 +93,7 @@ pub(super) fn dead(model: &mut Model, verb: Verb, reach: Reach) -> Vec<Cmd> {
     }
 }
 
-fn one(model: &mut Model, verb: Verb, id: i64) -> Vec<Cmd> {
+fn one(model: &mut Model, verb: OperationVerb, id: i64) -> Vec<Cmd> {
     let summary = match model.place().page.answer() {
         Some(Answer::Letter(detail)) => Some(detail.summary.clone()),
         Some(Answer::Letters(list)) => list.dead_letters.iter().find(|letter| letter.id == id).cloned(),
@@ -111,8 +105,8 @@ fn one(model: &mut Model, verb: Verb, id: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     let effect = match verb {
-        Verb::Replay => "it waits again for its handler; if it fails again it is a new dead letter",
-        Verb::Discard => "nobody will handle it; the record keeps who discarded it and why",
+        OperationVerb::Replay => "it waits again for its handler; if it fails again it is a new dead letter",
+        OperationVerb::Discard => "nobody will handle it; the record keeps who discarded it and why",
     };
     let facts = vec![
         ("handler", letter.handler.clone().unwrap_or_else(|| "none yet".to_owned())),
@@ -122,8 +116,8 @@ fn one(model: &mut Model, verb: Verb, id: i64) -> Vec<Cmd> {
         ("effect", effect.to_owned()),
     ];
     let deed = match verb {
-        Verb::Replay => Deed::Replay { id },
-        Verb::Discard => Deed::Discard { id },
+        OperationVerb::Replay => Deed::Replay { id },
+        OperationVerb::Discard => Deed::Discard { id },
     };
     let name = verb.as_str();
     ask(
@@ -132,14 +126,14 @@ fn one(model: &mut Model, verb: Verb, id: i64) -> Vec<Cmd> {
         format!("{name} dead letter {id}"),
         facts,
         format!("wonce dead {name} {id}"),
-        verb.need(),
+        need(verb),
         None,
     )
 }
 
 /// Many at once: as many as were seen, and no others.
 struct Many {
-    verb: Verb,
+    verb: OperationVerb,
     selection: Selection,
     as_of: i64,
     count: i64,
@@ -148,7 +142,7 @@ struct Many {
     newest: Option<String>,
 }
 
-fn listed(model: &mut Model, verb: Verb, selection: Selection) -> Vec<Cmd> {
+fn listed(model: &mut Model, verb: OperationVerb, selection: Selection) -> Vec<Cmd> {
     let Some(Answer::Letters(list)) = model.place().page.answer() else { return Vec::new() };
     let what = match (&selection.handler, &selection.fingerprint) {
         (_, Some(fingerprint)) => format!("the group {fingerprint}"),
@@ -167,7 +161,7 @@ fn listed(model: &mut Model, verb: Verb, selection: Selection) -> Vec<Cmd> {
     begin(model, many)
 }
 
-fn group(model: &mut Model, verb: Verb, handler: Option<String>) -> Vec<Cmd> {
+fn group(model: &mut Model, verb: OperationVerb, handler: Option<String>) -> Vec<Cmd> {
     let Some(chosen) = model.chosen() else { return Vec::new() };
     let Some(Answer::Groups(list)) = model.place().page.answer() else { return Vec::new() };
     let Some(group) = list.groups.iter().find(|group| group.fingerprint == chosen) else { return Vec::new() };
@@ -204,15 +198,18 @@ fn begin(model: &mut Model, many: Many) -> Vec<Cmd> {
         ("newest", when(newest)),
         (
             "takes",
-            format!("{} at {DEFAULT_RATE} a second; it can be paused and aborted", span(seconds(count))),
+            format!(
+                "{} at {DEFAULT_RATE} a second; it can be paused and aborted",
+                span(command::seconds(count, DEFAULT_RATE))
+            ),
         ),
-        ("effect", verb.effect().to_owned()),
+        ("effect", effect(verb).to_owned()),
     ];
     let least = match verb {
-        Verb::Replay => TYPED_FROM,
-        Verb::Discard => TYPED_FROM_DISCARD,
+        OperationVerb::Replay => TYPED_FROM,
+        OperationVerb::Discard => TYPED_FROM_DISCARD,
     };
-    let command = command(verb, &selection, count, as_of);
+    let command = format!("{} --expect {count} --as-of {as_of}", command::dead(verb.as_str(), &selection));
     let request = OperationRequest {
         verb: verb.as_str().to_owned(),
         filter: selection,
@@ -224,37 +221,11 @@ fn begin(model: &mut Model, many: Many) -> Vec<Cmd> {
     };
     let title = format!("{} {count} dead letters", verb.as_str());
     let typed = (count >= least).then_some(count);
-    ask(model, Deed::Begin { name, request: Box::new(request) }, title, facts, command, verb.need(), typed)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "whole seconds for people")]
-fn seconds(count: i64) -> i64 {
-    (count as f64 / DEFAULT_RATE).ceil() as i64
-}
-
-/// The same on the command line.
-fn command(verb: Verb, selection: &Selection, count: i64, as_of: i64) -> String {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
-    let named = [
-        ("--handler", handler),
-        ("--group", fingerprint),
-        ("--dead-reason", reason),
-        ("--on-version", version),
-        ("--key-prefix", key_prefix),
-    ];
-    let mut command = format!("wonce dead {}", verb.as_str());
-    let said = named.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
-    for (flag, value) in said {
-        command.push_str(&format!(" {flag} {value}"));
-    }
-    if *selection == Selection::default() {
-        command.push_str(" --all");
-    }
-    format!("{command} --expect {count} --as-of {as_of}")
+    ask(model, Deed::Begin { name, request: Box::new(request) }, title, facts, command, need(verb), typed)
 }
 
 /// Pauses an operation, lets it run on, or ends it.
-pub(super) fn operation(model: &mut Model, to: Option<OperationState>) -> Vec<Cmd> {
+pub(super) fn operation(model: &mut Model, wish: Wish) -> Vec<Cmd> {
     let chosen = match (model.screen(), model.place().page.answer()) {
         (Screen::Operation(_), Some(Answer::Operation(detail))) => Some(detail.operation.clone()),
         (Screen::Operations, Some(Answer::Operations(list))) => {
@@ -265,18 +236,20 @@ pub(super) fn operation(model: &mut Model, to: Option<OperationState>) -> Vec<Cm
     };
     let Some(operation) = chosen else { return Vec::new() };
     let id = operation.id;
-    if !matches!(operation.state.as_str(), "running" | "paused") {
-        model.complain(format!("operation {id} is {} already", operation.state));
-        return Vec::new();
-    }
-    let to = to.unwrap_or(match operation.state.as_str() {
-        "paused" => OperationState::Running,
-        _ => OperationState::Paused,
-    });
-    let (verb, effect) = match to {
-        OperationState::Running => ("resume", "the rest is done at its rate"),
-        OperationState::Paused => ("pause", "the rest waits until it is resumed"),
-        OperationState::Aborted => ("abort", "what is done stays done; the rest is left as it is"),
+    let (to, verb, effect) = match (wish, OperationState::parse(&operation.state)) {
+        (Wish::Pause, Some(OperationState::Running)) => {
+            (OperationState::Paused, "pause", "the rest waits until it is resumed")
+        }
+        (Wish::Pause, Some(OperationState::Paused)) => {
+            (OperationState::Running, "resume", "the rest is done at its rate")
+        }
+        (Wish::Abort, Some(OperationState::Running | OperationState::Paused)) => {
+            (OperationState::Aborted, "abort", "what is done stays done; the rest is left as it is")
+        }
+        (_, Some(OperationState::Aborted | OperationState::Finished) | None) => {
+            model.complain(format!("operation {id} is {} already", operation.state));
+            return Vec::new();
+        }
     };
     let facts = vec![
         ("operation", format!("{} of {} dead letters, {}", operation.verb, operation.total, operation.state)),
@@ -284,16 +257,9 @@ pub(super) fn operation(model: &mut Model, to: Option<OperationState>) -> Vec<Cm
         ("waiting", operation.waiting.to_string()),
         ("effect", effect.to_owned()),
     ];
+    let title = format!("{verb} operation {id}");
     let command = format!("wonce operation {verb} {id}");
-    ask(
-        model,
-        Deed::Change { operation: id, to },
-        format!("{verb} operation {id}"),
-        facts,
-        command,
-        Need::Welcome,
-        None,
-    )
+    ask(model, Deed::Change { operation: id, to }, title, facts, command, Need::Welcome, None)
 }
 
 fn ask(

@@ -64,7 +64,6 @@ pub(super) fn last(model: &mut Model) -> Vec<Cmd> {
 fn arrived(model: &mut Model) -> Vec<Cmd> {
     // A new screen is never held still: there is nothing of it to hold.
     model.flow = crate::model::Flow::Live;
-    model.look();
     Vec::new()
 }
 
@@ -132,7 +131,7 @@ pub(super) fn neighbour(model: &mut Model, step: isize) -> Vec<Cmd> {
 /// Up or down by so many rows, or lines where there are no rows.
 pub(super) fn scroll(model: &mut Model, by: isize) -> Vec<Cmd> {
     let rows = model.rows();
-    let at = model.chosen_index();
+    let at = model.chosen_of(&rows);
     let place = model.place_mut();
     match at {
         None => place.scroll = place.scroll.saturating_add_signed(by),

@@ -1,10 +1,11 @@
 //! What each action of the key table does. Knows no key: the table does.
 
-use crate::desk::OperationState;
+use wonce_core::operation::OperationVerb;
+
 use crate::keys::{Action, Key};
 use crate::model::{Entry, Flow, Model, Mouse, Order, Palette, Screen};
 
-use super::{Cmd, confirm, go, is_frozen};
+use super::{Cmd, confirm, go};
 
 pub(super) fn key(model: &mut Model, key: Key) -> Vec<Cmd> {
     match model.keymap.action(&model.screen().contexts(), key) {
@@ -64,14 +65,14 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
             model.stage = model.stage.wrapping_add(1);
             Vec::new()
         }
-        Action::Replay => confirm::dead(model, confirm::Verb::Replay, confirm::Reach::Chosen),
-        Action::ReplayAll => confirm::dead(model, confirm::Verb::Replay, confirm::Reach::Listed),
-        Action::Discard => confirm::dead(model, confirm::Verb::Discard, confirm::Reach::Chosen),
-        Action::DiscardAll => confirm::dead(model, confirm::Verb::Discard, confirm::Reach::Listed),
+        Action::Replay => confirm::dead(model, OperationVerb::Replay, confirm::Reach::Chosen),
+        Action::ReplayAll => confirm::dead(model, OperationVerb::Replay, confirm::Reach::Listed),
+        Action::Discard => confirm::dead(model, OperationVerb::Discard, confirm::Reach::Chosen),
+        Action::DiscardAll => confirm::dead(model, OperationVerb::Discard, confirm::Reach::Listed),
         Action::NextEntry => go::neighbour(model, 1),
         Action::PreviousEntry => go::neighbour(model, -1),
-        Action::PauseOperation => confirm::operation(model, None),
-        Action::AbortOperation => confirm::operation(model, Some(OperationState::Aborted)),
+        Action::PauseOperation => confirm::operation(model, confirm::Wish::Pause),
+        Action::AbortOperation => confirm::operation(model, confirm::Wish::Abort),
     }
 }
 
@@ -88,12 +89,11 @@ fn enter(model: &mut Model, entry: Entry) -> Vec<Cmd> {
 }
 
 fn window(model: &mut Model, next: fn(crate::live::Window) -> crate::live::Window) -> Vec<Cmd> {
-    if is_frozen(model) {
+    if model.is_frozen() {
         model.say("the screen is held still; f lets it go on");
         return Vec::new();
     }
     model.window = next(model.window);
-    model.look();
     Vec::new()
 }
 
@@ -102,7 +102,6 @@ fn freeze(model: &mut Model) -> Vec<Cmd> {
         Flow::Live => Flow::Frozen { since: model.now },
         Flow::Frozen { .. } => Flow::Live,
     };
-    model.look();
     Vec::new()
 }
 

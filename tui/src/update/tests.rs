@@ -1,8 +1,12 @@
+use std::time::Duration;
+
 use super::*;
-use crate::desk::OperationState;
 use crate::fixture::{full, screens, show, silent, stale};
 use crate::keys::TABLE;
 use crate::live::Link;
+use crate::model::Page;
+use wonce_core::operation::OperationState;
+
 use crate::model::{Dialog, Focus, Sort, Tone};
 
 fn press(model: &mut Model, keys: &[Key]) -> Vec<Cmd> {
@@ -226,6 +230,7 @@ fn a_screen_that_is_held_still_keeps_its_numbers() {
     press(&mut model, &[Key::Char(']')]);
     assert_eq!((&model.seen, model.window), (&before, crate::live::Window::FiveMinutes));
     press(&mut model, &[Key::Char('f')]);
+    model.look();
     assert_ne!(model.seen.link, before.link);
 }
 

@@ -2,6 +2,7 @@
 
 use wonce_api::dead_letter::{DeadLetterList, Selection};
 use wonce_core::operation::OperationVerb;
+use wonce_tui::command;
 
 use super::text::{count, facts, span, time, visible};
 
@@ -33,7 +34,7 @@ pub fn preview(preview: &Preview<'_>) -> String {
             ("frozen at", Some(format!("dead letter {}; what comes later is not included", seen.as_of))),
             ("first failed", seen.oldest_failed_at.as_deref().map(time)),
             ("last failed", seen.newest_failed_at.as_deref().map(time)),
-            ("takes", Some(format!("{} at {rate} a second", span(seconds(seen.total, *rate))))),
+            ("takes", Some(format!("{} at {rate} a second", span(command::seconds(seen.total, *rate))))),
             ("effect", Some(effect.to_owned())),
         ],
     );
@@ -43,51 +44,13 @@ pub fn preview(preview: &Preview<'_>) -> String {
 /// The command line that does exactly what was shown.
 fn line(preview: &Preview<'_>) -> String {
     let Preview { verb, selection, rate, seen } = preview;
-    let mut words = vec![format!("wonce dead {}", verb.as_str())];
-    for (option, value) in options(selection) {
-        words.push(format!("--{option} {}", quoted(value)));
-    }
-    if words.len() == 1 {
-        words.push("--all".to_owned());
-    }
-    words.push(format!("--rate {rate} --as-of {} --expect {} --reason WHY", seen.as_of, seen.total));
-    words.join(" ")
-}
-
-fn options(selection: &Selection) -> Vec<(&'static str, &str)> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
-    [
-        ("handler", handler),
-        ("group", fingerprint),
-        ("dead-reason", reason),
-        ("on-version", version),
-        ("key-prefix", key_prefix),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value.as_deref()?)))
-    .collect()
+    let command = command::dead(verb.as_str(), selection);
+    format!("{command} --rate {rate} --as-of {} --expect {} --reason WHY", seen.as_of, seen.total)
 }
 
 /// A selection in words.
 pub(super) fn selected(selection: &Selection) -> String {
     let said: Vec<String> =
-        options(selection).into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+        command::options(selection).into_iter().map(|(name, value)| format!("{name} {value}")).collect();
     if said.is_empty() { "all open dead letters".to_owned() } else { said.join(", ") }
-}
-
-/// As a shell takes it back.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
-    if text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", visible(text).replace('\'', r"'\''"))
-}
-
-fn seconds(items: i64, rate: f64) -> i64 {
-    #[expect(clippy::cast_precision_loss, reason = "at most a million items")]
-    let seconds = (items as f64 / rate).ceil();
-    #[expect(clippy::cast_possible_truncation, reason = "a million items at the least rate fit")]
-    let seconds = seconds as i64;
-    seconds
 }

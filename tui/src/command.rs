@@ -1,0 +1,51 @@
+//! How what is done to dead letters is said on the command line, and how long it takes: the same for
+//! the verb that previews it and for the console's dialog. Knows nothing of either.
+
+use wonce_api::dead_letter::Selection;
+
+use crate::text::visible;
+
+/// The options of a selection with their values.
+#[must_use]
+pub fn options(selection: &Selection) -> Vec<(&'static str, &str)> {
+    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
+    [
+        ("handler", handler),
+        ("group", fingerprint),
+        ("dead-reason", reason),
+        ("on-version", version),
+        ("key-prefix", key_prefix),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    .collect()
+}
+
+/// A verb on a selection as a shell takes it: `wonce dead replay --group f00d`.
+#[must_use]
+pub fn dead(verb: &str, selection: &Selection) -> String {
+    let options = options(selection);
+    let said = options.iter().map(|(name, value)| format!(" --{name} {}", quoted(value)));
+    let all = options.is_empty().then(|| " --all".to_owned());
+    format!("wonce dead {verb}{}", said.chain(all).collect::<String>())
+}
+
+/// As a shell takes it back.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
+    if text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", visible(text).replace('\'', r"'\''"))
+}
+
+/// How many seconds so many items take at a rate a second.
+#[must_use]
+pub fn seconds(items: i64, rate: f64) -> i64 {
+    #[expect(clippy::cast_precision_loss, reason = "at most a million items")]
+    let seconds = (items as f64 / rate).ceil();
+    #[expect(clippy::cast_possible_truncation, reason = "a million items at the least rate fit")]
+    let seconds = seconds as i64;
+    seconds
+}
