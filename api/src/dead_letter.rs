@@ -9,6 +9,8 @@ use crate::{Taken, Time};
 /// How many dead letters a list holds unless asked otherwise, and at most.
 pub const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 1000;
+/// How many days after its discard a dead letter can be restored.
+pub const RESTORABLE_DAYS: u32 = 7;
 
 /// Which dead letters: each condition narrows it, and without any it is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct Selection {
     pub version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_prefix: Option<String>,
+    /// Those that this operation replayed, discarded or restored, when nothing was done to them since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<i64>,
 }
 
 /// The query of `GET /v1/dead-letters`.
@@ -46,6 +51,8 @@ pub struct DeadLetterQuery {
     pub version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_prefix: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
     /// Only dead letters with a smaller id: the next page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -262,6 +269,22 @@ pub struct ReplayedDelivery {
     /// `accepted`, or `duplicate` when a parked event turned out to be known.
     pub verdict: String,
     pub round: i32,
+}
+
+/// The body of `POST /v1/dead-letters/{id}/restore`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a restore led to: the dead letter is open again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    pub id: i64,
 }
 
 /// What a discard led to.

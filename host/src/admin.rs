@@ -74,6 +74,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/dead-letters/{id}", get(dead_letters::show))
         .route("/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
+        .route("/v1/dead-letters/{id}/restore", post(dead_letters::restore))
         .route("/v1/dead-letter-groups", get(dead_letters::groups))
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))

@@ -1,4 +1,4 @@
-//! `/v1/dead-letters`: list, show, replay, discard.
+//! `/v1/dead-letters`: list, show, replay, discard, restore.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -6,7 +6,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, GroupList, GroupQuery,
-    ReplayRequest, Replayed, ReplayedDelivery, Selection,
+    ReplayRequest, Replayed, ReplayedDelivery, RestoreRequest, Restored, Selection,
 };
 use wonce_core::name::Key;
 
@@ -46,6 +46,7 @@ pub(super) async fn groups(
         fingerprint: None,
         version: query.version,
         key_prefix: query.key_prefix,
+        operation: None,
     })?;
     Ok(Json(state.store.dead_letter_groups(&selection, before, limit).await?))
 }
@@ -98,6 +99,20 @@ pub(super) async fn discard(
     match state.store.discard(id, &by).await? {
         Ok(()) => Ok(Json(Discarded { id, reason: asked.reason })),
         Err(hindrance) => Err(refuse(Verb::Discard, id, hindrance)),
+    }
+}
+
+pub(super) async fn restore(
+    State(state): State<AdminState>,
+    id: Id,
+    body: Body,
+) -> Result<Json<Restored>, Refusal> {
+    let id = request::dead_letter_id(id)?;
+    let asked: RestoreRequest = request::body(body)?;
+    let by = request::by(asked.actor.as_deref(), asked.reason.as_deref())?;
+    match state.store.restore(id, &by).await? {
+        Ok(()) => Ok(Json(Restored { id })),
+        Err(hindrance) => Err(refuse(Verb::Restore, id, hindrance)),
     }
 }
 
@@ -155,6 +170,7 @@ fn filter(query: DeadLetterQuery) -> Result<Filter, Refusal> {
         fingerprint: query.fingerprint,
         version: query.version,
         key_prefix: query.key_prefix,
+        operation: request::number("operation", query.operation.as_deref())?,
     })?;
     Ok(Filter { selection, state, before: request::number("before", query.before.as_deref())?, limit })
 }

@@ -1,7 +1,7 @@
-//! `wonce dead list|groups|show|export|replay|discard`.
+//! `wonce dead list|groups|show|export|replay|discard|restore`.
 
 use clap::{Args, Subcommand};
-use wonce_api::dead_letter::{DiscardRequest, ReplayRequest};
+use wonce_api::dead_letter::{DiscardRequest, ReplayRequest, RestoreRequest};
 use wonce_core::operation::OperationVerb;
 
 use super::bulk::{self, Pace, Select};
@@ -30,6 +30,8 @@ pub(super) enum Dead {
     Replay(Replay),
     /// Give one or many up, with a reason on record
     Discard(Discard),
+    /// Take the discard of one or many back, within 7 days
+    Restore(Restore),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +105,24 @@ pub(super) struct Discard {
     connect: Connect,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    /// One; leave it out and say which with a filter
+    #[arg(conflicts_with_all = ["Select", "Pace"], required_unless_present = "Select")]
+    id: Option<i64>,
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    pace: Pace,
+    #[command(flatten)]
+    actor: Actor,
+    #[command(flatten)]
+    connect: Connect,
+}
+
 impl Dead {
     pub(super) async fn run(self) -> Result<Finding, Error> {
         match self {
@@ -117,6 +137,7 @@ impl Dead {
             Dead::Export(export) => export.run().await,
             Dead::Replay(replay) => replay.run().await,
             Dead::Discard(discard) => discard.run().await,
+            Dead::Restore(restore) => restore.run().await,
         }
     }
 }
@@ -179,5 +200,19 @@ impl Discard {
         let path = ["v1", "dead-letters", &id.to_string(), "discard"];
         let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
         print(&if self.connect.json { answer.json } else { render::dead::discarded(&answer.value) })
+    }
+}
+
+impl Restore {
+    async fn run(self) -> Result<Finding, Error> {
+        let Some(id) = self.id else {
+            let selection = self.select.selection().unwrap_or_default();
+            let (actor, verb) = (self.actor.name(), OperationVerb::Restore);
+            return bulk::run(verb, selection, &self.pace, actor, self.reason, &self.connect).await;
+        };
+        let asked = RestoreRequest { actor: self.actor.name(), reason: self.reason };
+        let path = ["v1", "dead-letters", &id.to_string(), "restore"];
+        let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
+        print(&if self.connect.json { answer.json } else { render::dead::restored(&answer.value) })
     }
 }

@@ -8,6 +8,7 @@ mod export;
 mod groups;
 mod operations;
 mod replay;
+mod restore;
 mod timeline;
 mod upkeep;
 mod world;

@@ -1,7 +1,7 @@
 //! `wonce dead …`.
 
 use wonce_api::dead_letter::{
-    DeadLetterDetail, DeadLetterList, DeadLetterSummary, Discarded, Original, Payload, Replayed,
+    DeadLetterDetail, DeadLetterList, DeadLetterSummary, Discarded, Original, Payload, Replayed, Restored,
 };
 
 use super::event::{attempts, effects};
@@ -186,4 +186,9 @@ pub fn replayed(replayed: &Replayed) -> String {
 #[must_use]
 pub fn discarded(discarded: &Discarded) -> String {
     format!("dead letter {} is discarded: {}\n", discarded.id, visible(&discarded.reason))
+}
+
+#[must_use]
+pub fn restored(restored: &Restored) -> String {
+    format!("dead letter {} is open again\n", restored.id)
 }

@@ -9,7 +9,9 @@ use wonce_api::dead_letter::{
 use super::event::{attempt_seen, effects_of};
 use super::{READ_LIMIT, snapshot, time, time_opt};
 use crate::store::dead_letter::pairs;
-use crate::store::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, REASON, STATE, VERSION, selected};
+use crate::store::selected::{
+    AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, OPERATION, REASON, STATE, VERSION, selected,
+};
 use crate::store::sql::{Param, Sql};
 use crate::store::{Error, Store, action};
 
@@ -37,8 +39,19 @@ macro_rules! summaries {
 
 const LIST: Sql = Sql {
     name: "list dead letters",
-    text: selected!(summaries!(""), "AND ($8::bigint IS NULL OR d.id < $8) ORDER BY d.id DESC LIMIT $9"),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, Type::INT8, Type::INT8],
+    text: selected!(summaries!(""), "AND ($9::bigint IS NULL OR d.id < $9) ORDER BY d.id DESC LIMIT $10"),
+    params: &[
+        HANDLER,
+        REASON,
+        FINGERPRINT,
+        VERSION,
+        KEY_PREFIX,
+        STATE,
+        AS_OF,
+        OPERATION,
+        Type::INT8,
+        Type::INT8,
+    ],
 };
 const COUNT: Sql = Sql {
     name: "count dead letters",
@@ -48,7 +61,7 @@ const COUNT: Sql = Sql {
          FROM wonce.dead_letter d",
         ""
     ),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF],
+    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, OPERATION],
 };
 const OF_DELIVERY: Sql = Sql {
     name: "list a delivery's dead letters",
@@ -118,9 +131,10 @@ impl Store {
     pub async fn dead_letters(&self, filter: &Filter) -> Result<DeadLetterList, Error> {
         let mut client = self.client().await?;
         let (tx, taken) = snapshot(&mut client, READ_LIMIT).await?;
-        let Selection { handler, reason, fingerprint, version, key_prefix } = &filter.selection;
+        let Selection { handler, reason, fingerprint, version, key_prefix, operation } = &filter.selection;
         let (state, as_of) = (&filter.state, &None::<i64>);
-        let selected: [Param<'_>; 7] = [handler, reason, fingerprint, version, key_prefix, state, as_of];
+        let selected: [Param<'_>; 8] =
+            [handler, reason, fingerprint, version, key_prefix, state, as_of, operation];
         let about = COUNT.query_one(&tx, &selected).await?;
         let page = i64::from(filter.limit);
         let rest: [Param<'_>; 2] = [&filter.before, &(page + 1)];
