@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::handler::HandlerSummary;
+use crate::live::Alert;
 use crate::{Taken, Time};
 
 /// What `wonce status` prints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     pub taken: Taken,
     pub database: Database,
@@ -14,6 +15,9 @@ pub struct Status {
     pub hosts: Vec<Host>,
     /// By name.
     pub handlers: Vec<HandlerSummary>,
+    /// Alerts that fire, the oldest first.
+    #[serde(default)]
+    pub alerts: Vec<Alert>,
     /// By sink and state.
     pub outbox: Vec<OutboxCount>,
     /// Events that could not become deliveries and wait for people.

@@ -4,6 +4,7 @@
 //!
 //! Invariant: nothing here does IO, is async, reads a clock or draws a random number.
 
+pub mod alert;
 pub mod conservation;
 pub mod decide;
 pub mod delivery;

@@ -1,5 +1,7 @@
 //! The rules of the core as tables and properties, in one binary so that they link once.
 
+#[path = "all/alert.rs"]
+mod alert;
 #[path = "all/conservation.rs"]
 mod conservation;
 #[path = "all/decide.rs"]

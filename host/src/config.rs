@@ -3,7 +3,9 @@
 //! remedy. Nobody else reads the file or the environment, and nothing here knows what the
 //! values are used for.
 
+mod alert;
 mod check;
+mod console;
 mod database;
 mod document;
 mod environment;
@@ -31,8 +33,10 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use wonce_core::alert::AlertRules;
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 
+pub use console::Console;
 pub use database::{Database, Embedded, Isolation, Server};
 pub use environment::{Env, Flags};
 pub use grants::{Grants, Privilege, Relation};
@@ -73,6 +77,7 @@ pub struct Config {
     pub sinks: BTreeMap<SinkName, SinkConfig>,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
+    pub console: Console,
 }
 
 /// Reads and checks the whole configuration. Relative paths in it start at the file's
@@ -92,6 +97,18 @@ pub fn load(flags: &Flags, env: &Env) -> Result<Config, Error> {
     if walk.problems.is_empty() { Ok(config) } else { Err(Error::new(walk.problems)) }
 }
 
+/// The `[console]` table of a file alone: who looks at a fleet need not be able to run a host.
+///
+/// # Errors
+/// With the mistakes in it, or the one that keeps the file from being read.
+pub fn console(path: &Path, text: &str) -> Result<Console, Error> {
+    let document =
+        Document::parse(&path.display().to_string(), text).map_err(|problem| Error::new(vec![problem]))?;
+    let mut walk = Walk::new(document, None, Path::new(""));
+    let console = walk.read_one("console", console::read);
+    if walk.problems.is_empty() { Ok(console) } else { Err(Error::new(walk.problems)) }
+}
+
 /// Reads the tables, in the order of the example file.
 fn tables(root: &mut Reader<'_, '_>) -> Config {
     let data_dir = data_dir(root);
@@ -103,8 +120,10 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let dispatch = root.section("dispatch", work::read_dispatch);
     let relay = root.section("relay", work::read_relay);
     let sinks = sink::read(root);
-    let handlers = handler::read(root, dispatch.invocations);
+    let alert = root.section("alert", |table| alert::read(table, &AlertRules::default()));
+    let handlers = handler::read(root, dispatch.invocations, &alert);
     let log = root.section("log", log::read);
+    let console = root.section("console", console::read);
     Config {
         file: None,
         data_dir,
@@ -118,6 +137,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         sinks,
         handlers,
         log,
+        console,
     }
 }
 

@@ -260,7 +260,7 @@ impl Host {
         self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
         let beat = Beat::new(store.clone(), self.boot, Arc::clone(&self.live));
         self.tidy.spawn("live", |stop| beat.run(stop));
-        let sampler = Sampler { store, boot: self.boot };
+        let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live) };
         self.tidy.spawn("gauges", |stop| sampler.clone().gauges(stop));
         self.tidy.spawn("books", |stop| sampler.books(stop));
         doors.serve(&mut self.doors, config, intake, &shared, metrics, Arc::clone(&self.live));

@@ -9,6 +9,7 @@ use std::time::Duration;
 use deadpool_postgres::{Object, Pool};
 
 pub mod action;
+pub mod alert;
 mod books;
 pub mod claim;
 pub mod connect;

@@ -112,6 +112,17 @@ fn the_operator_wins_over_the_author_and_the_author_over_the_default() {
 }
 
 #[test]
+fn a_handlers_alert_rules_win_over_the_common_ones_key_by_key() {
+    let config = load(Path::new("config/valid/alert.toml"), &Env::default()).expect("valid");
+    let rules = &payments(&config).alert;
+    let limits: Vec<(String, f64)> =
+        rules.limits.iter().map(|(rule, limit)| (rule.to_string(), *limit)).collect();
+    let expected = [("dead_letters", 1.0), ("class_share.trap", 0.01), ("no_claims", 60.0)];
+    assert_eq!(limits, expected.map(|(rule, limit)| (rule.to_owned(), limit)));
+    assert_eq!((rules.wait, rules.calm), (Duration::ZERO, Duration::from_secs(120)));
+}
+
+#[test]
 fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
     let env = Env::from_iter([
         ("WONCE_HTTP_LISTEN", "127.0.0.1:1"),

@@ -14,8 +14,8 @@ pub struct Alert {
     /// `<handler>/<rule>`: the same alert has the same id, in every host and at every time.
     pub id: String,
     pub handler: String,
-    /// The key of the rule in the configuration: `dead_letters`, `oldest_dead`, `oldest_due`,
-    /// `error_share` or `no_claims`.
+    /// The key of the rule in the configuration: `dead_letters`, `dead_letter_age`,
+    /// `oldest_due_age`, `error_share`, `class_share.<class>` or `no_claims`.
     pub rule: String,
     pub state: AlertState,
     /// Since when it has this state, by the database's clock.
@@ -24,7 +24,7 @@ pub struct Alert {
     pub value: f64,
     /// The limit of the rule.
     pub limit: f64,
-    /// `letters`, `seconds`, or `share` (0 to 1; with the class in `text`).
+    /// `letters`, `seconds`, or `share` (0 to 1).
     pub unit: String,
     /// One sentence for people.
     pub text: String,

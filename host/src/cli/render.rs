@@ -3,6 +3,7 @@
 
 use std::io::IsTerminal;
 
+mod alert;
 pub mod bulk;
 pub mod dead;
 pub mod event;

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use wonce_core::alert::AlertRules;
 use wonce_core::name::{HandlerName, SinkName};
 use wonce_core::retry::RetryPolicy;
 
+use super::alert;
 use super::grants::{self, Grants};
 use super::manifest::{self, Manifest, SubscriptionConfig};
 use super::policy::{Limits, read_limits, read_retry};
@@ -22,7 +24,8 @@ const MAX_CONCURRENCY: u32 = 1_024;
 /// As many as a batch can use: beyond this it only gets slower (see bench/README.md).
 const MAX_BATCH: u32 = 256;
 const DEFAULT_BATCH: u32 = 32;
-const MAX_ALERT: u64 = 1_000_000_000;
+/// Where the limit of dead letters was before there were more rules.
+const FORMER_ALERT: &str = "alert_dead_letters";
 /// A ledger that forgets sooner would take a broker's late redelivery for a new event.
 const MIN_RETENTION: Duration = Duration::from_secs(86_400);
 
@@ -53,8 +56,8 @@ pub struct HandlerConfig {
     pub setup: Option<PathBuf>,
     pub grants: Grants,
     pub retention: Retention,
-    /// This many dead letters call for people.
-    pub alert_dead_letters: Option<u64>,
+    /// What calls for people.
+    pub alert: AlertRules,
 }
 
 /// Whether a newly deployed handler is invoked at once.
@@ -73,16 +76,25 @@ pub enum Retention {
     For(Duration),
 }
 
-pub(crate) fn read(tables: &mut Reader<'_, '_>, invocations: u32) -> BTreeMap<HandlerName, HandlerConfig> {
+pub(crate) fn read(
+    tables: &mut Reader<'_, '_>,
+    invocations: u32,
+    alert: &AlertRules,
+) -> BTreeMap<HandlerName, HandlerConfig> {
     let handlers = tables.named("handlers", |table, name| {
         let name = named(table, name, HandlerName::parse);
-        let handler = handler(table, name, invocations)?;
+        let handler = handler(table, name, invocations, alert)?;
         Some((handler.name.clone(), handler))
     });
     handlers.into_values().flatten().collect()
 }
 
-fn handler(table: &mut Reader<'_, '_>, name: Option<HandlerName>, invocations: u32) -> Option<HandlerConfig> {
+fn handler(
+    table: &mut Reader<'_, '_>,
+    name: Option<HandlerName>,
+    invocations: u32,
+    alert: &AlertRules,
+) -> Option<HandlerConfig> {
     let component = component(table);
     let (manifest_path, manifest_text, manifest) = match manifest(table, component.as_deref()) {
         Some((path, text, manifest)) => (Some(path), Some(text), Some(manifest)),
@@ -101,7 +113,8 @@ fn handler(table: &mut Reader<'_, '_>, name: Option<HandlerName>, invocations: u
     let setup = existing_file(table, "setup");
     let grants = grants::read(table);
     let retention = table.parsed("retention", retention).unwrap_or(Retention::Keep);
-    let alert_dead_letters = table.integer("alert_dead_letters", 1..=MAX_ALERT);
+    let alert = table.section("alert", |table| alert::read(table, alert));
+    former_alert(table);
     let (name, manifest) = (name?, manifest?);
     check_name(table, &name, &manifest);
     Some(HandlerConfig {
@@ -123,8 +136,17 @@ fn handler(table: &mut Reader<'_, '_>, name: Option<HandlerName>, invocations: u
         setup,
         grants,
         retention,
-        alert_dead_letters,
+        alert,
     })
+}
+
+/// The former key gets an answer of its own, which names the new one.
+fn former_alert(table: &mut Reader<'_, '_>) {
+    if table.given(FORMER_ALERT) {
+        let table_of_rules = table.path("alert");
+        let remedy = format!("write dead_letters = … in [{table_of_rules}]");
+        table.refuse(FORMER_ALERT, "the rules for alerts have a table of their own now", remedy);
+    }
 }
 
 fn component(table: &mut Reader<'_, '_>) -> Option<PathBuf> {

@@ -59,6 +59,12 @@ impl<'w, 't> Reader<'w, 't> {
         self.walk.complain(&path, Complaint::new(reason, remedy));
     }
 
+    /// Complains of a key that was once one, and of nothing else about it.
+    pub(crate) fn refuse(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
+        self.asked.insert(key.to_owned());
+        self.complain(key, reason, remedy);
+    }
+
     /// Complains of the table itself.
     pub(crate) fn complain_here(&mut self, reason: impl Into<String>, remedy: impl Into<String>) {
         let path = self.path.clone();

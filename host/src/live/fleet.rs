@@ -10,6 +10,7 @@ use wonce_api::live::gauges::Books;
 use wonce_api::live::{
     Alert, AlertState, Gauges, HostSeen, HostState, HostTick, Message, SILENT_AFTER_SECONDS, coalesce,
 };
+use wonce_core::alert::{AlertRule, words};
 
 use crate::store::host_boot::SEEN_RECENTLY;
 use crate::store::tick::{Heard, HostRow, SampleRow};
@@ -24,6 +25,8 @@ const SHOWN_ACTIONS: usize = 20;
 const REMEMBERED_ACTIONS: usize = 200;
 /// How far before the last action is read again.
 const ACTIONS_OVERLAP: i64 = 20;
+
+mod recent;
 
 /// See the module.
 #[derive(Debug)]
@@ -216,22 +219,22 @@ impl Fleet {
                 self.gauges = Some(gauges);
             }
         }
-        if let Some(firing) = samples.get("alerts").and_then(|row| parse("sample of alerts", &row.body)) {
-            self.see_alerts(firing, edges);
+        if let Some(row) = samples.get("alerts")
+            && let Some(firing) = parse("sample of alerts", &row.body)
+        {
+            self.see_alerts(firing, &row.at, edges);
         }
     }
 
     /// The sample lists what fires; what is no longer in it is resolved.
-    fn see_alerts(&mut self, firing: Vec<Alert>, edges: &mut Vec<Message>) {
+    fn see_alerts(&mut self, firing: Vec<Alert>, at: &str, edges: &mut Vec<Message>) {
         let firing: BTreeMap<String, Alert> =
             firing.into_iter().map(|alert| (alert.id.clone(), alert)).collect();
         let before = std::mem::replace(&mut self.alerts, firing);
         let began = self.alerts.iter().filter(|(id, _)| !before.contains_key(*id));
         edges.extend(began.map(|(_, alert)| Message::Alert(alert.clone())));
         let ended = before.iter().filter(|(id, _)| !self.alerts.contains_key(*id));
-        edges.extend(
-            ended.map(|(_, alert)| Message::Alert(Alert { state: AlertState::Resolved, ..alert.clone() })),
-        );
+        edges.extend(ended.map(|(_, alert)| Message::Alert(resolved(alert, at))));
     }
 
     fn see_actions(&mut self, actions: Vec<Action>, edges: &mut Vec<Message>) {
@@ -292,6 +295,12 @@ fn seen(row: HostRow, own: &str) -> HostSeen {
         started_at: row.started_at,
         heard_seconds_ago: if is_own { 0.0 } else { row.silence_seconds.max(0.0) },
     }
+}
+
+fn resolved(alert: &Alert, at: &str) -> Alert {
+    let rule = alert.rule.parse::<AlertRule>();
+    let text = rule.map_or_else(|_| alert.text.clone(), |rule| words::resolved(&alert.handler, rule));
+    Alert { state: AlertState::Resolved, since: at.to_owned(), text, ..alert.clone() }
 }
 
 fn books(row: &SampleRow) -> Option<Books> {

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::sync::watch;
 use wonce_api::live::{Cursor, Hello, HostSeen, HostTick, Message, PROTOCOL, Snapshot};
+use wonce_core::alert::judge::Recent;
 
 use super::fleet::Fleet;
 use super::reader::{Place, Reader};
@@ -102,6 +103,11 @@ impl Hub {
         Since { seconds, action: self.inner().fleet.known_actions() }
     }
 
+    /// What all hosts counted of a handler within a window that ends now.
+    pub(super) fn recent(&self, handler: &str, window: Duration) -> Recent {
+        self.inner().fleet.recent(handler, window)
+    }
+
     /// The next frame.
     pub(super) fn beat(&self, own: HostTick, heard: Option<Heard>, elapsed_seconds: f64) {
         let mut inner = self.inner();
@@ -112,7 +118,8 @@ impl Hub {
         inner.ring.push(Frame { seq, before, ticks });
         if let Some(gauges) = inner.fleet.gauges().filter(|_| is_heard) {
             let (gauges, hosts) = (gauges.clone(), inner.fleet.states());
-            metrics::fleet(metrics::Fleet { gauges, read_at: Timestamp::now(), hosts });
+            let alerts = inner.fleet.alerts().into_iter().map(|alert| (alert.handler, alert.rule)).collect();
+            metrics::fleet(metrics::Fleet { gauges, read_at: Timestamp::now(), hosts, alerts });
         }
         drop(inner);
         if let Some(latest) = &*self.latest.lock().unwrap_or_else(PoisonError::into_inner) {

@@ -1,12 +1,15 @@
 //! The services that look at the database in the name of the fleet. Every host stands for each
 //! look; the database elects one, so that the numbers are taken once and all hosts show the same.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use wonce_api::live::{Alert, AlertState};
 
+use super::hub::Hub;
 use crate::store::gauges::Cap;
 use crate::store::{Error, Store};
 use crate::telemetry::metrics::names::COUNT_CAP;
@@ -25,18 +28,43 @@ const LOOK_LIMIT: Duration = Duration::from_secs(60);
 pub struct Sampler {
     pub store: Store,
     pub boot: Uuid,
+    /// Knows what all hosts counted lately.
+    pub live: Arc<Hub>,
 }
 
 impl Sampler {
-    /// Samples gauges until told to stop.
+    /// Samples gauges, and holds the alert rules against each sample, until told to stop.
     pub async fn gauges(self, stop: CancellationToken) {
-        let look = || self.store.sample_gauges(self.boot, Cap(COUNT_CAP), GAUGES_PAUSE);
-        again("gauges", GAUGES_EVERY, stop, look).await;
+        again("gauges", GAUGES_EVERY, stop, || self.gauges_and_alerts()).await;
+    }
+
+    async fn gauges_and_alerts(&self) -> Result<bool, Error> {
+        let is_sampled = self.store.sample_gauges(self.boot, Cap(COUNT_CAP), GAUGES_PAUSE).await?;
+        if is_sampled {
+            let recently = |handler: &str, window| self.live.recent(handler, window);
+            let changes = self.store.judge_alerts(self.boot, &recently).await?;
+            changes.iter().for_each(log);
+        }
+        Ok(is_sampled)
     }
 
     /// Counts the books until told to stop.
     pub async fn books(self, stop: CancellationToken) {
         again("books", BOOKS_ASKED_EVERY, stop, || self.store.sample_books(self.boot)).await;
+    }
+}
+
+/// The one line of each change, by the host that found it.
+fn log(alert: &Alert) {
+    let (handler, rule) = (alert.handler.as_str(), alert.rule.as_str());
+    let (value, limit) = (alert.value, alert.limit);
+    match alert.state {
+        AlertState::Firing => {
+            tracing::warn!(handler, alert = rule, value, limit, reason = alert.text, "an alert fires");
+        }
+        AlertState::Resolved => {
+            tracing::info!(handler, alert = rule, value, limit, reason = alert.text, "an alert is resolved");
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::pipeline::intake::RoutedHandler;
 use crate::store::deploy::{DeploySpec, Deployed, FirstState, Isolation, Ordering, Rights, TableRight};
 use crate::store::place::ClaimTurns;
 use crate::store::upkeep::Retention;
+use crate::telemetry::metrics;
 
 /// Everything that the services need to know of the handlers.
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ pub(super) async fn deploy_all(
         if let Keep::For(keep) = handler.retention {
             all.retentions.push(Retention { handler: id, keep });
         }
+        handler.alert.limits.keys().for_each(|rule| metrics::alert_rule(&handler.name, *rule));
         all.handlers.push(running(handler, deployed, prepared));
     }
     Ok(all)

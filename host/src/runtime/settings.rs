@@ -176,7 +176,7 @@ pub(super) fn policy(handler: &HandlerConfig) -> serde_json::Value {
             "hash_ignore": subscription.hash_ignore,
         })).collect::<Vec<_>>(),
         "emits": handler.emits,
-        "alert_dead_letters": handler.alert_dead_letters,
+        "alert": handler.alert,
     })
 }
 

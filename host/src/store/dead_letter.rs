@@ -1,4 +1,4 @@
-//! Replay, discard and restore. The moves are SQL functions (migrations 0008 and 0015), because each is several
+//! Replay, discard and restore. The moves are SQL functions (migrations 0008 and 0016), because each is several
 //! steps that must see each other and end in one commit; here their verdicts become values.
 
 use tokio_postgres::types::{Json, Type};

@@ -35,7 +35,8 @@ const MIGRATIONS: &[Migration] = migrations![
     12 "0012_lanes",
     13 "0013_operation",
     14 "0014_tick",
-    15 "0015_restore",
+    15 "0015_alert",
+    16 "0016_restore",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

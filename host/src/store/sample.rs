@@ -17,6 +17,7 @@ use super::{Error, writing};
 pub(super) enum Kind {
     Gauges,
     Books,
+    Alerts,
 }
 
 impl Kind {
@@ -24,6 +25,7 @@ impl Kind {
         match self {
             Kind::Gauges => "gauges",
             Kind::Books => "books",
+            Kind::Alerts => "alerts",
         }
     }
 
@@ -31,7 +33,7 @@ impl Kind {
     /// is: together they cost at most 2 and 0.5 per cent of one connection.
     fn spare_factor(self) -> i64 {
         match self {
-            Kind::Gauges => 50,
+            Kind::Gauges | Kind::Alerts => 50,
             Kind::Books => 200,
         }
     }

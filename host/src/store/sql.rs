@@ -83,6 +83,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::gauges::STATEMENTS,
         super::sample::STATEMENTS,
         super::tick::STATEMENTS,
+        super::alert::STATEMENTS,
         super::action::STATEMENTS,
         super::dead_letter::STATEMENTS,
         super::operation::STATEMENTS,

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use wonce_api::live::tick::Stage;
+use wonce_core::alert::AlertRule;
 use wonce_core::decide::DeadReason;
 use wonce_core::effect::EffectState;
 use wonce_core::fault::FaultClass;
@@ -185,6 +186,11 @@ pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
 /// Readers of the live stream at this host.
 pub fn live_readers(readers: usize) {
     REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);
+}
+
+/// An alert rule that a handler of this host has.
+pub fn alert_rule(handler: &HandlerName, rule: AlertRule) {
+    REGISTRY.watch_alert(handler.as_str(), rule.to_string());
 }
 
 /// What the database knows.

@@ -19,6 +19,8 @@ pub struct Setup {
     database: String,
     receiver: SocketAddr,
     component: PathBuf,
+    /// More tables.
+    more: String,
 }
 
 impl Setup {
@@ -46,7 +48,7 @@ impl Setup {
         let folder = tempfile::Builder::new().prefix("wonce-host-").tempdir().expect("a folder");
         target::share_compiled(folder.path());
         let component = target::component("probe");
-        let setup = Self { folder, database, receiver, component };
+        let setup = Self { folder, database, receiver, component, more: String::new() };
         setup.write();
         setup.write_manifest("");
         setup
@@ -73,6 +75,22 @@ impl Setup {
     #[must_use]
     pub fn ordered_by(self, pointer: &str) -> Self {
         self.write_manifest(&format!("order_by = [\"{pointer}\"]"));
+        self
+    }
+
+    /// With more tables, such as `[alert]`, or other keys of the handler's.
+    #[must_use]
+    pub fn tables(mut self, text: &str) -> Self {
+        self.more.push_str(text);
+        self.write();
+        self
+    }
+
+    /// Without them again.
+    #[must_use]
+    pub fn without_tables(mut self) -> Self {
+        self.more.clear();
+        self.write();
         self
     }
 
@@ -139,9 +157,11 @@ limits = {{ deadline = "60s" }}
 "app.gate" = ["select", "insert"]
 [log]
 format = "json"
+{more}
 "#,
             database = self.database,
             receiver = self.receiver,
+            more = self.more,
             component = self.component.display(),
         );
         fs::write(self.file(), text).expect("written");

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use hdrhistogram::Histogram;
 use reqwest::Response;
 use wonce_api::live::histogram::empty;
-use wonce_api::live::{Cursor, Gauges, HostSeen, HostTick, Message, PATH, Stage};
+use wonce_api::live::{Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, Message, PATH, Stage};
 
 use crate::wait::bounded;
 
@@ -25,6 +25,10 @@ pub struct Stream {
     pub hosts: BTreeMap<String, HostSeen>,
     pub gauges: Option<Gauges>,
     pub changes: Vec<String>,
+    /// Those that fire, by id.
+    pub alerts: BTreeMap<String, Alert>,
+    /// Those that were told as an edge, in order: id and state.
+    pub alert_edges: Vec<(String, AlertState)>,
     /// By stage, over all hosts and handlers, since the beginning of this stream's history.
     pub samples: BTreeMap<Stage, Histogram<u64>>,
 }
@@ -49,6 +53,8 @@ impl Stream {
             hosts: BTreeMap::new(),
             gauges: None,
             changes: Vec::new(),
+            alerts: BTreeMap::new(),
+            alert_edges: Vec::new(),
             samples: BTreeMap::new(),
         }
     }
@@ -123,6 +129,7 @@ impl Stream {
                 }
                 snapshot.history.iter().for_each(|tick| self.sample(tick));
                 self.gauges = snapshot.gauges;
+                self.alerts = snapshot.alerts.into_iter().map(|alert| (alert.id.clone(), alert)).collect();
                 self.changes.extend(snapshot.changes.into_iter().map(|change| change.verb));
             }
             Message::Tick(tick) => {
@@ -136,7 +143,14 @@ impl Stream {
                 self.hosts.insert(seen.boot.clone(), seen);
             }
             Message::Change(change) => self.changes.push(change.verb),
-            Message::Hello(_) | Message::Alert(_) | Message::Op(_) | Message::Log(_) | Message::Bye(_) => {}
+            Message::Alert(alert) => {
+                self.alert_edges.push((alert.id.clone(), alert.state));
+                match alert.state {
+                    AlertState::Firing => drop(self.alerts.insert(alert.id.clone(), alert)),
+                    AlertState::Resolved => drop(self.alerts.remove(&alert.id)),
+                }
+            }
+            Message::Hello(_) | Message::Op(_) | Message::Log(_) | Message::Bye(_) => {}
         }
     }
 

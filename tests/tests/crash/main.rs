@@ -1,5 +1,6 @@
 //! What survives the death of hosts and of Postgres: real processes, really killed.
 
+mod alerts;
 mod kills;
 mod live;
 mod load;

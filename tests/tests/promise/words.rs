@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use wonce_core::alert::judge::Standing;
 use wonce_core::decide::DeadReason;
 use wonce_core::effect::EffectState;
 use wonce_core::fault::FaultClass;
@@ -40,6 +41,11 @@ async fn each_enum_has_exactly_the_words_that_its_column_allows() {
     assert_eq!(allowed(&world, "operation", "state").await, words(states));
     let states = ItemState::ALL.iter().map(|state| state.as_str());
     assert_eq!(allowed(&world, "operation_item", "state").await, words(states));
+    let standings = Standing::ALL.iter().filter(|standing| **standing != Standing::Quiet);
+    assert_eq!(
+        allowed(&world, "alert", "standing").await,
+        words(standings.map(|standing| standing.as_str()))
+    );
     // A fault's class has no CHECK, so that an older database takes a newer host's class.
     assert_eq!(allowed(&world, "attempt", "class").await, words([]));
     assert_eq!(words(FaultClass::ALL.iter().map(|class| class.as_str())).len(), FaultClass::ALL.len());

@@ -2,6 +2,7 @@
 
 use wonce_api::status::{Host, OutboxCount, Status};
 
+use super::alert::alerts;
 use super::handler::summaries;
 use super::table::{Side, Table, cell, toned};
 use super::text::{count, span, time, visible};
@@ -19,6 +20,10 @@ pub fn status(status: &Status, paint: Paint) -> String {
         database.schema,
         time(&status.taken.at)
     );
+    if !status.alerts.is_empty() {
+        page.push('\n');
+        page.push_str(&alerts(&status.alerts, paint));
+    }
     page.push('\n');
     page.push_str(&hosts(&status.hosts, paint));
     page.push('\n');

@@ -53,6 +53,9 @@ fn status_page() {
               "started_at": "2026-01-01T00:00:00Z", "seen_seconds_ago": 75 }
         ],
         "handlers": [summary("payments", "active", 12), summary("wallet", "paused", 0)],
+        "alerts": [{ "id": "payments/dead_letters", "handler": "payments", "rule": "dead_letters",
+                     "state": "firing", "since": "2026-01-02T03:04:05Z", "value": 3.0, "limit": 1.0,
+                     "unit": "letters", "text": "payments has 3 dead letters, the limit is 1" }],
         "outbox": [{ "sink": "mail", "state": "confirmed", "effects": 1200 },
                    { "sink": "mail", "state": "unknown", "effects": 1 }],
         "parked": 2, "submitted": 1

@@ -7,6 +7,7 @@ use wonce_tui::live::{
     HandlerRow, Health, HostRow, HostState, Overview, Quantiles, Severity, SinkRow, SourceRow, Totals,
 };
 
+use super::alert::alerts;
 use super::table::{Cell, Side, Table, cell, toned};
 use super::text::{duration_us, span, time, visible};
 use super::{Paint, Tone};
@@ -25,6 +26,7 @@ pub fn overview(seen: &Overview, paint: Paint) -> String {
         page.push_str(&format!("books     {}{age}\n", paint.tone(tone, &books.equation())));
     }
     for part in [
+        alerts(&seen.alerts, paint),
         handlers(&seen.handlers, paint),
         hosts(&seen.hosts, paint),
         sinks(&seen.sinks, paint),

@@ -1,6 +1,9 @@
+use std::time::Duration;
+
 use wonce_api::live::Samples;
 use wonce_api::live::histogram::empty;
 use wonce_api::live::tick::{HandlerTick, Stage, Strays, Timing, Vitals};
+use wonce_core::fault::FaultClass;
 
 use super::*;
 
@@ -231,4 +234,37 @@ fn what_was_counted_before_the_history_begins_is_said_apart() {
     let first = done(&history).into_iter().map(|(_, done)| done).min();
     assert_eq!(first, Some(3 * ticks_a_column * 10), "the first column begins there");
     assert!(fleet.before().iter().all(|tick| tick.handlers[0].times.is_empty()));
+}
+
+/// A tick with these counters, and a claim if it says so.
+fn counted(boot: &str, seq: u64, done: u64, failed: u64, claims: u64) -> HostTick {
+    let mut tick = tick(boot, seq, done);
+    let handler = &mut tick.handlers[0];
+    handler.counters.failed = failed;
+    handler.counters.faults = BTreeMap::from([("trap".to_owned(), failed)]);
+    if claims > 0 {
+        let timing = Timing { count: claims, ..Timing::default() };
+        handler.times.insert(Stage::Claim.id().to_owned(), timing);
+    }
+    tick
+}
+
+#[test]
+fn a_window_counts_what_all_hosts_did_since_its_begin_and_when_the_last_claim_was() {
+    let mut fleet = fleet();
+    let window = Duration::from_secs(20);
+    let rows = || vec![row("own", 0.0), row("other", 0.0)];
+    for seq in 1..=40 {
+        // Of the other one, half a minute is known; it had failed 1,000 before it was heard.
+        let other = counted("other", seq + 70, 500 + seq, 1_000, 0);
+        let own = counted("own", seq, seq, seq / 10, u64::from(seq == 30));
+        fleet.take(own, heard(&[other], rows()), 1.0);
+    }
+    let recent = fleet.recent("a", window);
+    assert_eq!((recent.committed, recent.failed), (40, 2));
+    assert_eq!(recent.faults[&FaultClass::Trap], 2);
+    let unclaimed = recent.unclaimed.as_secs();
+    assert!((5..=10).contains(&unclaimed), "a column of 5 s holds the claim of 10 s ago: {unclaimed}");
+    let nobody = fleet.recent("b", window);
+    assert_eq!((nobody.committed, nobody.failed, nobody.unclaimed.as_secs()), (0, 0, 40));
 }

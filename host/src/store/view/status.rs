@@ -6,7 +6,7 @@ use wonce_api::status::{Database, Host, OutboxCount, Status};
 
 use super::{READ_LIMIT, handler, snapshot, time};
 use crate::store::sql::Sql;
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, alert};
 
 /// A host that was not seen for so long is silent: it died or lost the database.
 const SILENT_AFTER_SECONDS: i64 = 15;
@@ -64,6 +64,7 @@ impl Store {
             },
             hosts: hosts.iter().map(host).collect(),
             handlers: handler::summaries(&tx).await?,
+            alerts: alert::firing(&tx).await?,
             outbox: outbox_counts(&tx).await?,
             parked: about.get("parked"),
             submitted: about.get("submitted"),

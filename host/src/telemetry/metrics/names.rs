@@ -120,6 +120,7 @@ metrics! {
     SUBMITTED = "wonce_submitted", Gauge [] Fleet Estimated, "Events enqueued from SQL that no host has routed yet.";
     OUTBOX = "wonce_outbox", Gauge ["sink", "state"] Fleet Estimated, "Effects in a state; `confirmed` is counted by `wonce_effects_total` only.";
     OLDEST_PLANNED_AGE = "wonce_oldest_planned_effect_age_seconds", Gauge ["sink"] Fleet Exact, "How long ago the oldest effect that is not sent was committed; 0 when there is none.";
+    ALERT_FIRING = "wonce_alert_firing", Gauge ["handler", "rule"] Fleet Exact, "1 while an alert of the handler fires, else 0. Rules that are not in the configuration are not shown.";
     HOSTS = "wonce_hosts", Gauge ["state"] Fleet Exact, "Hosts seen lately: `alive`, `silent` (nothing heard for 3 s) or `stopped` in order.";
     BOOKS_HOLD = "wonce_books_hold", Gauge [] Fleet Exact, "1 when the conservation law held for every handler at the last count, else 0.";
     BOOKS_READ = "wonce_books_counted_timestamp_seconds", Gauge [] Fleet Exact, "When the books were last counted, in seconds since 1970; the larger they are the rarer.";

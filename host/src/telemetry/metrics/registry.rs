@@ -2,7 +2,7 @@
 //! once an event and changed without a lock. Three faces read it: the text for Prometheus, the tick
 //! of the live stream, the export. Knows nothing of who counts and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
@@ -55,6 +55,8 @@ pub(super) struct Registry {
     pub(super) unrouted_ignored: Counter,
     pub(super) log_lines_dropped: Counter,
     pub(super) live_readers: AtomicU32,
+    /// Handler and rule of every alert that may fire.
+    watched: Mutex<BTreeSet<(String, String)>>,
     permits: Mutex<Option<(Weak<Semaphore>, u32)>>,
     fleet: Mutex<Option<Arc<Fleet>>>,
 }
@@ -67,6 +69,8 @@ pub struct Fleet {
     pub read_at: jiff::Timestamp,
     /// Hosts by state.
     pub hosts: BTreeMap<String, u32>,
+    /// Handler and rule of every alert that fires.
+    pub alerts: BTreeSet<(String, String)>,
 }
 
 /// Named things of one kind; they are few, come with the configuration and stay.
@@ -221,6 +225,16 @@ impl Registry {
             .upgrade()
             .map_or(*most, |permits| u32::try_from(permits.available_permits()).unwrap_or(u32::MAX));
         (most.saturating_sub(free), *most)
+    }
+
+    /// What is shown as quiet until it fires.
+    pub(super) fn watch_alert(&self, handler: &str, rule: String) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.insert((handler.to_owned(), rule));
+    }
+
+    pub(super) fn watched_alerts(&self) -> BTreeSet<(String, String)> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn set_fleet(&self, fleet: Fleet) {

@@ -29,6 +29,7 @@ pub(super) fn page(registry: &Registry) -> String {
     process_of(&mut page, registry);
     if let Some(fleet) = registry.fleet() {
         fleet_of(&mut page, &fleet);
+        alerts_of(&mut page, registry, &fleet);
     }
     page.0
 }
@@ -154,6 +155,14 @@ fn fleet_of(page: &mut Page, fleet: &Fleet) {
         }
     }
     page.only(&names::GAUGES_READ, fleet.read_at.as_duration().as_secs_f64());
+}
+
+fn alerts_of(page: &mut Page, registry: &Registry, fleet: &Fleet) {
+    page.begin(&names::ALERT_FIRING);
+    for alert in registry.watched_alerts().union(&fleet.alerts) {
+        let is_firing = u8::from(fleet.alerts.contains(alert));
+        page.sample(&names::ALERT_FIRING, &[&alert.0, &alert.1], is_firing);
+    }
 }
 
 fn handler_gauges(page: &mut Page, gauges: &Gauges) {

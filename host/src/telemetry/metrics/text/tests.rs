@@ -45,7 +45,8 @@ fn fleet() -> Fleet {
         books: Some(books),
     };
     let hosts = BTreeMap::from([("alive".to_owned(), 2)]);
-    Fleet { gauges, read_at: jiff::Timestamp::UNIX_EPOCH, hosts }
+    let alerts = BTreeSet::from([("payments".to_owned(), "dead_letters".to_owned())]);
+    Fleet { gauges, read_at: jiff::Timestamp::UNIX_EPOCH, hosts, alerts }
 }
 
 fn counted() -> Registry {
@@ -59,6 +60,9 @@ fn counted() -> Registry {
     });
     registry.sources.with("shop", |source| source.answered(202));
     registry.parked[1].add(1);
+    for rule in ["dead_letters", "no_claims"] {
+        registry.watch_alert("payments", rule.to_owned());
+    }
     registry.set_fleet(fleet());
     registry
 }
@@ -115,6 +119,8 @@ fn counters_and_gauges_carry_their_numbers() {
         r#"wonce_dead_letters{handler="-"} 9"#,
         r#"wonce_outbox{sink="crm",state="planned"} 4"#,
         r#"wonce_hosts{state="alive"} 2"#,
+        r#"wonce_alert_firing{handler="payments",rule="dead_letters"} 1"#,
+        r#"wonce_alert_firing{handler="payments",rule="no_claims"} 0"#,
         "wonce_books_hold 1",
         "wonce_books_counted_timestamp_seconds 1796083200",
     ] {
