@@ -207,6 +207,60 @@ pub struct DeadLetterDetail {
     /// What people did to it, latest first.
     #[serde(default)]
     pub actions: Vec<Action>,
+    /// How often its payload was edited: who edits it says so in `If-Match`.
+    #[serde(default)]
+    pub revision: i32,
+    /// What people changed in the payload, oldest first; of a delivery in all its rounds.
+    #[serde(default)]
+    pub edits: Vec<Edit>,
+    /// The payload as it was received, if it was edited since.
+    #[serde(default)]
+    pub received: Option<Payload>,
+}
+
+/// One edit of a payload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    pub dead_letter: i64,
+    /// The revision of the dead letter that it made; the first is 1.
+    pub revision: i32,
+    pub at: Time,
+    pub actor: String,
+    pub reason: String,
+    pub hash_rule: String,
+    /// SHA-256 in hex, made under `hash_rule`.
+    pub hash_before: String,
+    pub hash_after: String,
+}
+
+/// The body of `PATCH /v1/dead-letters/{id}`, with the revision that was read in `If-Match`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditRequest {
+    pub payload: NewPayload,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// Why; not empty.
+    pub reason: String,
+}
+
+/// Bytes that take a payload's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewPayload {
+    /// `text` or `hex`.
+    pub encoding: String,
+    pub body: String,
+}
+
+/// What an edit led to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    pub id: i64,
+    pub revision: i32,
+    pub hash_rule: String,
+    pub hash_before: String,
+    pub hash_after: String,
 }
 
 /// Received bytes, as a document can carry them.

@@ -13,6 +13,7 @@ pub(super) enum Verb {
     Replay,
     Discard,
     Restore,
+    Edit,
 }
 
 impl Verb {
@@ -22,6 +23,7 @@ impl Verb {
             Verb::Replay => "replayed",
             Verb::Discard => "discarded",
             Verb::Restore => "restored",
+            Verb::Edit => "edited",
         }
     }
 }
@@ -84,7 +86,7 @@ fn reason(verb: Verb, id: i64, hindrance: Hindrance) -> String {
         }
         Hindrance::NoLedgerRow => match verb {
             Verb::Restore => "the ledger has no discarded row for it; `wonce verify` shows what differs",
-            Verb::Show | Verb::Replay | Verb::Discard => {
+            Verb::Show | Verb::Replay | Verb::Discard | Verb::Edit => {
                 "the ledger has no dead row for it, so a replay could run it twice; `wonce verify` shows what differs"
             }
         },

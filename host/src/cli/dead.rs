@@ -1,4 +1,4 @@
-//! `wonce dead list|groups|show|export|replay|discard|restore`.
+//! `wonce dead list|groups|show|export|edit|replay|discard|restore`.
 
 use clap::{Args, Subcommand};
 use wonce_api::dead_letter::{DiscardRequest, ReplayRequest, RestoreRequest};
@@ -7,6 +7,7 @@ use wonce_core::operation::OperationVerb;
 use super::bulk::{self, Pace, Select};
 use super::client::Client;
 use super::connect::{Actor, Connect};
+use super::edit::Edit;
 use super::export::Export;
 use super::filter::Filter;
 use super::render::{self, Paint};
@@ -26,6 +27,8 @@ pub(super) enum Dead {
     },
     /// Dead letters whole, with payloads and attempts, as JSON lines on stdout
     Export(Export),
+    /// Give one another payload before its replay; what was received is kept
+    Edit(Edit),
     /// Put one or many back to work: same key, a new round
     Replay(Replay),
     /// Give one or many up, with a reason on record
@@ -135,6 +138,7 @@ impl Dead {
                 print(&if connect.json { answer.json.clone() } else { human() })
             }
             Dead::Export(export) => export.run().await,
+            Dead::Edit(edit) => edit.run().await,
             Dead::Replay(replay) => replay.run().await,
             Dead::Discard(discard) => discard.run().await,
             Dead::Restore(restore) => restore.run().await,

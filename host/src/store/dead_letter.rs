@@ -42,7 +42,7 @@ pub enum Hindrance {
 }
 
 impl Hindrance {
-    fn from_verdict(statement: &'static str, verdict: &str) -> Result<Self, Error> {
+    pub(super) fn from_verdict(statement: &'static str, verdict: &str) -> Result<Self, Error> {
         match verdict {
             "unknown" => Ok(Hindrance::Unknown),
             "was_replayed" => Ok(Hindrance::WasReplayed),

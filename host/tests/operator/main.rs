@@ -4,6 +4,7 @@
 mod api;
 mod books;
 mod command;
+mod edit;
 mod export;
 mod groups;
 mod operations;
