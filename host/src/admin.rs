@@ -10,12 +10,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 
 use crate::live::Hub;
 use crate::store::Store;
 
 mod dead_letters;
+mod edit;
 mod events;
 pub mod guard;
 mod handlers;
@@ -63,6 +64,7 @@ impl std::fmt::Debug for AdminState {
 
 /// All routes behind their guards.
 pub fn router(state: AdminState) -> Router {
+    let edit = patch(edit::edit).layer(DefaultBodyLimit::max(edit::MAX_BODY_BYTES));
     let guarded = Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/handlers", get(handlers::list))
@@ -71,9 +73,10 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/handlers/{name}/resume", post(handlers::resume))
         .route("/v1/events/{handler}", get(events::show))
         .route("/v1/dead-letters", get(dead_letters::list))
-        .route("/v1/dead-letters/{id}", get(dead_letters::show))
+        .route("/v1/dead-letters/{id}", get(dead_letters::show).merge(edit))
         .route("/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
+        .route("/v1/dead-letters/{id}/restore", post(dead_letters::restore))
         .route("/v1/dead-letter-groups", get(dead_letters::groups))
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))

@@ -5,10 +5,10 @@ use wonce_api::dead_letter::Selection;
 
 use crate::text::visible;
 
-/// The options of a selection with their values.
+/// The options of a selection with their values; an operation is an argument of its own.
 #[must_use]
 pub fn options(selection: &Selection) -> Vec<(&'static str, &str)> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
+    let Selection { handler, reason, fingerprint, version, key_prefix, operation: _ } = selection;
     [
         ("handler", handler),
         ("group", fingerprint),
@@ -21,13 +21,17 @@ pub fn options(selection: &Selection) -> Vec<(&'static str, &str)> {
     .collect()
 }
 
-/// A verb on a selection as a shell takes it: `wonce dead replay --group f00d`.
+/// A verb on a selection as a shell takes it: `wonce dead replay --group f00d`, or
+/// `wonce operation restore 7` for what an earlier operation did.
 #[must_use]
-pub fn dead(verb: &str, selection: &Selection) -> String {
+pub fn bulk(verb: &str, selection: &Selection) -> String {
     let options = options(selection);
-    let said = options.iter().map(|(name, value)| format!(" --{name} {}", quoted(value)));
-    let all = options.is_empty().then(|| " --all".to_owned());
-    format!("wonce dead {verb}{}", said.chain(all).collect::<String>())
+    let said: String = options.iter().map(|(name, value)| format!(" --{name} {}", quoted(value))).collect();
+    match selection.operation {
+        Some(id) => format!("wonce operation {verb} {id}{said}"),
+        None if options.is_empty() => format!("wonce dead {verb} --all"),
+        None => format!("wonce dead {verb}{said}"),
+    }
 }
 
 /// As a shell takes it back.

@@ -86,6 +86,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::alert::STATEMENTS,
         super::action::STATEMENTS,
         super::dead_letter::STATEMENTS,
+        super::edit::STATEMENTS,
         super::operation::STATEMENTS,
         super::operation::progress::STATEMENTS,
         super::handler_state::STATEMENTS,
