@@ -5,6 +5,7 @@
 
 mod alert;
 mod check;
+mod console;
 mod database;
 mod document;
 mod environment;
@@ -35,6 +36,7 @@ use std::path::{Path, PathBuf};
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 
 pub use alert::Alert;
+pub use console::Console;
 pub use database::{Database, Embedded, Isolation, Server};
 pub use environment::{Env, Flags};
 pub use grants::{Grants, Privilege, Relation};
@@ -76,6 +78,7 @@ pub struct Config {
     pub alert: Alert,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
+    pub console: Console,
 }
 
 /// Reads and checks the whole configuration. Relative paths in it start at the file's
@@ -95,6 +98,18 @@ pub fn load(flags: &Flags, env: &Env) -> Result<Config, Error> {
     if walk.problems.is_empty() { Ok(config) } else { Err(Error::new(walk.problems)) }
 }
 
+/// The `[console]` table of a file alone: who looks at a fleet need not be able to run a host.
+///
+/// # Errors
+/// With the mistakes in it, or the one that keeps the file from being read.
+pub fn console(path: &Path, text: &str) -> Result<Console, Error> {
+    let document =
+        Document::parse(&path.display().to_string(), text).map_err(|problem| Error::new(vec![problem]))?;
+    let mut walk = Walk::new(document, None, Path::new(""));
+    let console = walk.read_one("console", console::read);
+    if walk.problems.is_empty() { Ok(console) } else { Err(Error::new(walk.problems)) }
+}
+
 /// Reads the tables, in the order of the example file.
 fn tables(root: &mut Reader<'_, '_>) -> Config {
     let data_dir = data_dir(root);
@@ -109,6 +124,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let alert = root.section("alert", alert::read_common);
     let handlers = handler::read(root, dispatch.invocations, &alert.rules);
     let log = root.section("log", log::read);
+    let console = root.section("console", console::read);
     Config {
         file: None,
         data_dir,
@@ -123,6 +139,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         alert,
         handlers,
         log,
+        console,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The real binary as a child process, so that it can be killed like one: what it is started with
 //! ([`setup`]), its database ([`database`]), what may stand before that ([`pooler`]), who sends it
-//! events ([`sender`]) and who receives its effects ([`receiver`]). Knows nothing of the host's insides but its log lines and tables.
+//! events ([`sender`]), who receives its effects ([`receiver`]), and its console ([`terminal`]). Knows nothing of the host's insides but its log lines and tables.
 
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
@@ -22,6 +22,7 @@ pub mod receiver;
 pub mod sender;
 pub mod setup;
 pub mod stream;
+pub mod terminal;
 
 use setup::Setup;
 

@@ -42,7 +42,8 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     // The configuration says early whether a database URL can be read.
     ("tokio_postgres", &["config/database.rs", "store"]),
     ("wonce_embedded", &["runtime"]),
-    ("wonce_tui", &["cli"]),
+    // The configuration says early whether a key can be one.
+    ("wonce_tui", &["cli", "config/console.rs"]),
     // The configuration reads the sandbox's own limits.
     ("wonce_wasm", &["config/policy.rs", "pipeline", "runtime"]),
 ];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Error;
+use crate::config::{self, Console};
 
 /// Where a host's admin API is unless it is told otherwise.
 const DEFAULT_URL: &str = "http://127.0.0.1:8081";
@@ -75,6 +76,13 @@ impl Connect {
         targets
             .collect::<Result<_, _>>()
             .map_err(|error: wonce_tui::net::Error| Error::Console(error.to_string()))
+    }
+
+    /// The `[console]` table beside which the verb was started; the usual one without a file.
+    pub(super) fn console(&self) -> Result<Console, Error> {
+        let path = Path::new(CONFIG_FILE);
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(Console::default()) };
+        config::console(path, &text).map_err(|e| Error::Console(e.to_string()))
     }
 
     pub(super) fn token(&self) -> Option<&str> {

@@ -3,14 +3,17 @@
 use std::io::IsTerminal;
 
 use clap::Args;
-use wonce_tui::live::{Overview, Window};
+use uuid::Uuid;
+use wonce_tui::live::Window;
+use wonce_tui::model::Mouse;
 use wonce_tui::net::Hosts;
 use wonce_tui::once::once;
-use wonce_tui::watch::watch;
+use wonce_tui::run::{Settings, run};
 
-use super::connect::Connect;
+use super::connect::{Actor, Connect};
 use super::render::{self, Paint};
 use super::{Error, Finding, print};
+use crate::config::Console;
 
 #[derive(Debug, Args)]
 pub(super) struct Top {
@@ -20,6 +23,8 @@ pub(super) struct Top {
     /// How far back counts and percentiles reach: 1m, 5m, 15m or 1h
     #[arg(long, default_value = "5m", value_parser = window)]
     window: Window,
+    #[command(flatten)]
+    actor: Actor,
     #[command(flatten)]
     connect: Connect,
 }
@@ -33,18 +38,24 @@ impl Top {
         }
         let token = self.connect.token().map(str::to_owned);
         let hosts = Hosts::new(self.connect.targets()?, token).map_err(|e| Error::Console(e.to_string()))?;
-        let paint = Paint::of_stdout();
         if !self.once {
-            let page = |seen: &Overview| render::top::overview(seen, paint);
-            let watched = watch(hosts, self.window, page).await;
-            return watched.map(|()| Finding::Fine).map_err(|e| Error::Stdout { reason: e.to_string() });
+            let Console { mouse, keymap } = self.connect.console()?;
+            let settings = Settings {
+                window: self.window,
+                keymap,
+                mouse: if mouse { Mouse::Taken } else { Mouse::Left },
+                actor: self.actor.name(),
+                session: Uuid::new_v4().to_string(),
+            };
+            let shown = run(hosts, settings).await;
+            return shown.map(|()| Finding::Fine).map_err(|e| Error::Stdout { reason: e.to_string() });
         }
         let seen = once(hosts, self.window).await.map_err(|e| Error::Console(e.to_string()))?;
         if self.connect.json {
             let json = serde_json::to_string(&seen).map_err(|e| Error::Stdout { reason: e.to_string() })?;
             return print(&json);
         }
-        print(&render::top::overview(&seen, paint))
+        print(&render::top::overview(&seen, Paint::of_stdout()))
     }
 }
 

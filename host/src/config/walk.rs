@@ -43,6 +43,12 @@ impl<'t> Walk<'t> {
         value
     }
 
+    /// Reads one section of the document and says nothing of the others.
+    pub(crate) fn read_one<T>(&mut self, key: &str, read: impl FnOnce(&mut Reader<'_, 't>) -> T) -> T {
+        let table = self.document.table.clone();
+        Reader::at(self, KeyPath::default(), table).section(key, read)
+    }
+
     /// The value from outside the file that a key is to have instead of the file's.
     pub(crate) fn override_of(&mut self, path: &KeyPath) -> Option<Override> {
         self.ask(path);

@@ -184,11 +184,7 @@ impl Ask {
         limit: Duration,
     ) -> Result<T, Error> {
         let pairs = pairs(query);
-        self.round(asked, async |host| {
-            let request = self.request(host, Method::GET, path, &pairs)?.timeout(limit);
-            answer(asked, host, request).await
-        })
-        .await
+        self.round(asked, |host| Ok(self.request(host, Method::GET, path, &pairs)?.timeout(limit))).await
     }
 
     /// Goes on to the next host only when nothing can have reached this one.
@@ -200,22 +196,26 @@ impl Ask {
         body: &(impl Serialize + Sync),
         name: Option<&str>,
     ) -> Result<T, Error> {
-        self.round(asked, async |host| {
+        self.round(asked, |host| {
             let request = self.request(host, method.clone(), path, &[])?.timeout(ANSWER_LIMIT).json(body);
-            let request = match name {
+            Ok(match name {
                 Some(name) => request.header(IDEMPOTENCY_KEY, name),
                 None => request,
-            };
-            answer(asked, host, request).await
+            })
         })
         .await
     }
 
-    async fn round<T>(&self, asked: &str, once: impl AsyncFn(&Host) -> Result<T, Error>) -> Result<T, Error> {
+    async fn round<T: DeserializeOwned>(
+        &self,
+        asked: &str,
+        request: impl Fn(&Host) -> Result<RequestBuilder, Error>,
+    ) -> Result<T, Error> {
         let first = self.place.load(Ordering::Relaxed);
         let mut last = None;
         for place in first..first + self.hosts.len() {
-            match once(self.hosts.at(place)).await {
+            let host = self.hosts.at(place);
+            match answer(asked, host, request(host)?).await {
                 Err(error @ Error::Unreachable { .. }) => last = Some(error),
                 other => {
                     self.place.store(place % self.hosts.len(), Ordering::Relaxed);

@@ -1,0 +1,424 @@
+//! What the console holds: the fleet, where the person stands in it, and what is being typed. Plain
+//! values; `update` changes them, `view` draws them. Knows no terminal and no clock.
+
+use crate::desk::{Answer, Deed, Question};
+use crate::keys::{Context, Keymap};
+use crate::live::{Fleet, HandlerDetail, Moment, Overview, Window};
+use crate::theme::Theme;
+use wonce_api::dead_letter::{GroupQuery, Selection};
+
+/// How long a short message stays on the screen.
+pub const TOAST_MS: u64 = 6_000;
+/// A text that is typed is no longer.
+pub const MAX_TYPED: usize = 200;
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Screen {
+    Overview,
+    Handler(String),
+    /// Dead letters by cause, of one handler or of all.
+    Groups(Option<String>),
+    /// Dead letters one by one.
+    Letters(Selection),
+    Letter(i64),
+    Operations,
+    Operation(i64),
+    Event {
+        handler: String,
+        key: String,
+    },
+    Hosts,
+    Outlets,
+    Changes,
+    Help,
+}
+
+impl Screen {
+    /// What the screen asks a host for; nothing when the stream says it all.
+    #[must_use]
+    pub fn question(&self) -> Option<Question> {
+        Some(match self {
+            Screen::Handler(name) => Question::Handler(name.clone()),
+            Screen::Groups(handler) => {
+                Question::Groups(GroupQuery { handler: handler.clone(), ..GroupQuery::default() })
+            }
+            Screen::Letters(selection) => Question::Letters(selection.clone()),
+            Screen::Letter(id) => Question::Letter(*id),
+            Screen::Operations => Question::Operations,
+            Screen::Operation(id) => Question::Operation(*id),
+            Screen::Event { handler, key } => Question::Event { handler: handler.clone(), key: key.clone() },
+            Screen::Overview | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => {
+                return None;
+            }
+        })
+    }
+
+    /// Which keys mean something here.
+    #[must_use]
+    pub fn contexts(&self) -> Vec<Context> {
+        use Context as C;
+        let more: &[Context] = match self {
+            Screen::Overview => &[C::List, C::Sorted, C::Rows, C::Handler],
+            Screen::Handler(_) => &[C::List, C::Handler, C::HandlerPage],
+            Screen::Groups(_) => &[C::List, C::Rows, C::Dead],
+            Screen::Letters(_) => &[C::List, C::Rows, C::Dead, C::DeadList],
+            Screen::Letter(_) => &[C::List, C::Dead, C::Entry],
+            Screen::Operations => &[C::List, C::Rows, C::Operation],
+            Screen::Operation(_) => &[C::List, C::Operation],
+            Screen::Event { .. } | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => {
+                &[C::List]
+            }
+        };
+        more.iter().copied().chain([C::Everywhere]).collect()
+    }
+
+    /// The contexts of every kind of screen.
+    #[must_use]
+    pub fn all_contexts() -> Vec<Vec<Context>> {
+        let none = String::new;
+        let all = [
+            Screen::Overview,
+            Screen::Handler(none()),
+            Screen::Groups(None),
+            Screen::Letters(Selection::default()),
+            Screen::Letter(0),
+            Screen::Operations,
+            Screen::Operation(0),
+            Screen::Event { handler: none(), key: none() },
+            Screen::Hosts,
+            Screen::Outlets,
+            Screen::Changes,
+            Screen::Help,
+        ];
+        all.iter().map(Screen::contexts).collect()
+    }
+
+    /// Where it is, for the last line.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self {
+            Screen::Overview => "overview".to_owned(),
+            Screen::Handler(name) => format!("handler {name}"),
+            Screen::Groups(None) => "dead letters by cause".to_owned(),
+            Screen::Groups(Some(handler)) => format!("dead letters of {handler}"),
+            Screen::Letters(_) => "dead letters".to_owned(),
+            Screen::Letter(id) => format!("dead letter {id}"),
+            Screen::Operations => "operations".to_owned(),
+            Screen::Operation(id) => format!("operation {id}"),
+            Screen::Event { key, .. } => format!("event {key}"),
+            Screen::Hosts => "hosts".to_owned(),
+            Screen::Outlets => "sources and sinks".to_owned(),
+            Screen::Changes => "changes and alerts".to_owned(),
+            Screen::Help => "help".to_owned(),
+        }
+    }
+}
+
+/// How far an asked document is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Page {
+    #[default]
+    Waiting,
+    /// What was said, and when.
+    Here(Moment, Answer),
+    /// One sentence that says what to do, when it was said, and what was known before.
+    Failed(Moment, String, Option<Answer>),
+}
+
+impl Page {
+    /// What is known, however old.
+    #[must_use]
+    pub fn answer(&self) -> Option<&Answer> {
+        match self {
+            Page::Waiting => None,
+            Page::Here(_, answer) => Some(answer),
+            Page::Failed(_, _, answer) => answer.as_ref(),
+        }
+    }
+}
+
+/// A screen with what the person has done to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub screen: Screen,
+    pub page: Page,
+    /// When its question was asked last, and whether the answer is awaited.
+    pub asked: Option<Moment>,
+    pub awaits: Option<u64>,
+    /// The chosen row by its name, so that it stays chosen when rows change places.
+    pub chosen: Option<String>,
+    /// Where the chosen row was: what is chosen when it is gone.
+    pub index: usize,
+    /// The first line that is shown of a page that is read.
+    pub scroll: usize,
+    /// Only rows that hold this text.
+    pub filter: String,
+}
+
+impl Place {
+    #[must_use]
+    pub fn new(screen: Screen) -> Self {
+        Self {
+            screen,
+            page: Page::Waiting,
+            asked: None,
+            awaits: None,
+            chosen: None,
+            index: 0,
+            scroll: 0,
+            filter: String::new(),
+        }
+    }
+}
+
+/// By what the handlers are ordered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Worst,
+    Name,
+    Rate,
+    Errors,
+    Slowest,
+    Depth,
+    Dead,
+}
+
+impl Sort {
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Sort::Worst => Sort::Name,
+            Sort::Name => Sort::Rate,
+            Sort::Rate => Sort::Errors,
+            Sort::Errors => Sort::Slowest,
+            Sort::Slowest => Sort::Depth,
+            Sort::Depth => Sort::Dead,
+            Sort::Dead => Sort::Worst,
+        }
+    }
+
+    /// For the title of the table.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Sort::Worst => "worst first",
+            Sort::Name => "by name",
+            Sort::Rate => "by rate",
+            Sort::Errors => "by error share",
+            Sort::Slowest => "by p99",
+            Sort::Depth => "by depth",
+            Sort::Dead => "by dead letters",
+        }
+    }
+}
+
+/// Which end comes first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Usual,
+    Reversed,
+}
+
+/// Where the next key goes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Entry {
+    /// Each means what the table says.
+    #[default]
+    Keys,
+    /// Into the filter of the screen.
+    Filter,
+    /// Into the name of what is to be done.
+    Palette(Palette),
+    /// Into the key of an event.
+    Lookup(String),
+    /// Into a dialog that asks before something is changed.
+    Confirm(Box<Dialog>),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Palette {
+    pub typed: String,
+    pub index: usize,
+}
+
+/// Where the next key goes within a dialog.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Focus {
+    Count,
+    Reason,
+    #[default]
+    Cancel,
+    DoIt,
+}
+
+/// A question to the person: what exactly will be done, and whether.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dialog {
+    pub deed: Deed,
+    pub title: String,
+    /// What it will do and to what.
+    pub facts: Vec<(&'static str, String)>,
+    /// How it is said on the command line, apart from the reason.
+    pub command: String,
+    /// The number that has to be typed first; none when nothing has to.
+    pub count: Option<i64>,
+    pub typed: String,
+    pub reason: String,
+    pub needs_reason: Need,
+    pub focus: Focus,
+    /// Why it was not done.
+    pub complaint: String,
+}
+
+/// Whether something must be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    Welcome,
+    Required,
+}
+
+impl Dialog {
+    /// The command with the reason.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        match self.reason.trim() {
+            "" => self.command.clone(),
+            reason => format!("{} --reason '{}'", self.command, reason.replace('\'', "'\\''")),
+        }
+    }
+
+    /// The fields that can be reached, in their order.
+    #[must_use]
+    pub fn fields(&self) -> Vec<Focus> {
+        let count = self.count.map(|_| Focus::Count);
+        count.into_iter().chain([Focus::Reason, Focus::Cancel, Focus::DoIt]).collect()
+    }
+}
+
+/// A short message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toast {
+    pub text: String,
+    pub is_bad: bool,
+    pub until: Moment,
+}
+
+/// Whether the screen goes with the stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Flow {
+    #[default]
+    Live,
+    Frozen {
+        since: Moment,
+    },
+}
+
+/// Whether the terminal tells the console of the mouse.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mouse {
+    #[default]
+    Left,
+    Taken,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Model {
+    pub fleet: Fleet,
+    pub now: Moment,
+    pub theme: Theme,
+    pub keymap: Keymap,
+    pub window: Window,
+    /// The way here; the last is shown. Never empty.
+    pub places: Vec<Place>,
+    /// The way that was left.
+    pub last: Vec<Place>,
+    pub sort: Sort,
+    pub order: Order,
+    /// Which stage's times are shown, as a place in the list of those with samples.
+    pub stage: usize,
+    pub entry: Entry,
+    pub flow: Flow,
+    pub mouse: Mouse,
+    pub toast: Option<Toast>,
+    /// What was drawn last of the fleet: keys act on what was seen.
+    pub seen: Overview,
+    pub detail: Option<HandlerDetail>,
+    /// Rows that fit on the screen, as the last drawing found.
+    pub page_rows: usize,
+    /// Makes names of operations unique.
+    pub session: String,
+    pub counter: u64,
+}
+
+impl Model {
+    /// A console that has heard nothing yet. `session` is a text that no other console has.
+    #[must_use]
+    pub fn new(theme: Theme, keymap: Keymap, window: Window, session: String) -> Self {
+        Self {
+            fleet: Fleet::default(),
+            now: Moment::default(),
+            theme,
+            keymap,
+            window,
+            places: vec![Place::new(Screen::Overview)],
+            last: Vec::new(),
+            sort: Sort::default(),
+            order: Order::default(),
+            stage: 0,
+            entry: Entry::default(),
+            flow: Flow::default(),
+            mouse: Mouse::default(),
+            toast: None,
+            seen: Overview::default(),
+            detail: None,
+            page_rows: 10,
+            session,
+            counter: 0,
+        }
+    }
+
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the way is never empty: going back stops at the first")]
+    pub fn place(&self) -> &Place {
+        self.places.last().expect("never empty")
+    }
+
+    #[expect(clippy::expect_used, reason = "the way is never empty: going back stops at the first")]
+    pub fn place_mut(&mut self) -> &mut Place {
+        self.places.last_mut().expect("never empty")
+    }
+
+    #[must_use]
+    pub fn screen(&self) -> &Screen {
+        &self.place().screen
+    }
+
+    /// Takes what the fleet says now, unless the screen is held still.
+    pub fn look(&mut self) {
+        if self.flow != Flow::Live {
+            return;
+        }
+        self.seen = self.fleet.overview(self.window);
+        self.detail = match self.screen() {
+            Screen::Handler(name) => self.fleet.handler(name, self.window),
+            _ => None,
+        };
+    }
+
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.toast(text.into(), false);
+    }
+
+    pub fn complain(&mut self, text: impl Into<String>) {
+        self.toast(text.into(), true);
+    }
+
+    fn toast(&mut self, text: String, is_bad: bool) {
+        let until = self.now.plus(std::time::Duration::from_millis(TOAST_MS));
+        self.toast = Some(Toast { text, is_bad, until });
+    }
+}

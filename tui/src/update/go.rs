@@ -1,0 +1,158 @@
+//! From screen to screen and from row to row. Knows no key.
+
+use crate::live::Subject;
+use crate::model::{Model, Place, Screen};
+
+use super::{Cmd, ask};
+use wonce_api::dead_letter::Selection;
+
+/// The way is no longer; its beginning is forgotten.
+const MAX_PLACES: usize = 20;
+
+/// One step further.
+pub(super) fn open(model: &mut Model, screen: Screen) -> Vec<Cmd> {
+    if *model.screen() == screen {
+        return Vec::new();
+    }
+    model.last.clone_from(&model.places);
+    model.places.push(Place::new(screen));
+    if model.places.len() > MAX_PLACES {
+        model.places.remove(1);
+    }
+    arrived(model)
+}
+
+/// To one of the first screens: the way begins anew.
+pub(super) fn switch(model: &mut Model, screen: Screen) -> Vec<Cmd> {
+    if *model.screen() == screen {
+        return Vec::new();
+    }
+    model.last.clone_from(&model.places);
+    model.places.truncate(1);
+    if screen != Screen::Overview {
+        model.places.push(Place::new(screen));
+    }
+    arrived(model)
+}
+
+/// One step back. What was typed into a filter goes first.
+pub(super) fn back(model: &mut Model) -> Vec<Cmd> {
+    if !model.place().filter.is_empty() {
+        model.place_mut().filter.clear();
+        return Vec::new();
+    }
+    if model.places.len() > 1 {
+        model.last.clone_from(&model.places);
+        model.places.pop();
+        // What is come back to may have changed meanwhile.
+        model.place_mut().asked = None;
+        return arrived(model);
+    }
+    Vec::new()
+}
+
+/// To where the person was before.
+pub(super) fn last(model: &mut Model) -> Vec<Cmd> {
+    if model.last.is_empty() {
+        return Vec::new();
+    }
+    std::mem::swap(&mut model.places, &mut model.last);
+    ask::again(model);
+    arrived(model)
+}
+
+fn arrived(model: &mut Model) -> Vec<Cmd> {
+    // A new screen is never held still: there is nothing of it to hold.
+    model.flow = crate::model::Flow::Live;
+    model.look();
+    Vec::new()
+}
+
+/// What the first line speaks of.
+pub(super) fn subject(model: &mut Model) -> Vec<Cmd> {
+    match model.seen.verdict.subject.clone() {
+        Subject::Handler(name) => open(model, Screen::Handler(name)),
+        Subject::Host(_) => switch(model, Screen::Hosts),
+        Subject::Sink(_) | Subject::Source(_) => switch(model, Screen::Outlets),
+        Subject::Books | Subject::Fleet => switch(model, Screen::Overview),
+    }
+}
+
+/// The chosen row.
+pub(super) fn enter(model: &mut Model) -> Vec<Cmd> {
+    let Some(row) = model.chosen() else { return Vec::new() };
+    let screen = match model.screen() {
+        Screen::Overview => Screen::Handler(row),
+        Screen::Groups(handler) => Screen::Letters(Selection {
+            handler: handler.clone(),
+            fingerprint: Some(row),
+            ..Selection::default()
+        }),
+        Screen::Letters(_) => match row.parse() {
+            Ok(id) => Screen::Letter(id),
+            Err(_) => return Vec::new(),
+        },
+        Screen::Operations => match row.parse() {
+            Ok(id) => Screen::Operation(id),
+            Err(_) => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    open(model, screen)
+}
+
+/// The next or the previous dead letter of the list that the person came from.
+pub(super) fn neighbour(model: &mut Model, step: isize) -> Vec<Cmd> {
+    let Screen::Letter(id) = *model.screen() else { return Vec::new() };
+    let Some(list) = model.places.iter().rev().nth(1).filter(|p| matches!(p.screen, Screen::Letters(_)))
+    else {
+        model.say("this dead letter was not opened from a list");
+        return Vec::new();
+    };
+    let ids: Vec<i64> = match list.page.answer() {
+        Some(crate::desk::Answer::Letters(list)) => list.dead_letters.iter().map(|l| l.id).collect(),
+        _ => Vec::new(),
+    };
+    let next = ids
+        .iter()
+        .position(|known| *known == id)
+        .and_then(|at| at.checked_add_signed(step))
+        .and_then(|at| ids.get(at));
+    let Some(next) = next.copied() else {
+        model.say("the list ends here");
+        return Vec::new();
+    };
+    model.places.pop();
+    let list = model.place_mut();
+    list.chosen = Some(next.to_string());
+    model.places.push(Place::new(Screen::Letter(next)));
+    arrived(model)
+}
+
+/// Up or down by so many rows, or lines where there are no rows.
+pub(super) fn scroll(model: &mut Model, by: isize) -> Vec<Cmd> {
+    let rows = model.rows();
+    let at = model.chosen_index();
+    let place = model.place_mut();
+    match at {
+        None => place.scroll = place.scroll.saturating_add_signed(by),
+        Some(at) => {
+            let to = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+            (place.index, place.chosen) = (to, rows.get(to).cloned());
+        }
+    }
+    Vec::new()
+}
+
+/// A click chooses; on what is chosen it opens.
+pub(super) fn click(model: &mut Model, row: String) -> Vec<Cmd> {
+    if model.chosen().as_ref() == Some(&row) {
+        return enter(model);
+    }
+    let index = model.rows().iter().position(|known| *known == row);
+    if let Some(index) = index {
+        let place = model.place_mut();
+        (place.index, place.chosen) = (index, Some(row));
+    }
+    Vec::new()
+}
