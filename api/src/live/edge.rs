@@ -47,13 +47,17 @@ pub struct Op {
     pub id: String,
     /// `replay`, `discard` …
     pub verb: String,
-    /// `running`, `paused`, `aborted` or `done`.
+    /// `running`, `paused`, `aborted` or `finished`.
     pub state: String,
     /// What it acts on, in words.
     pub target: String,
+    /// Items; what is none of the following still waits.
     pub total: u64,
+    /// Items that succeeded.
     pub done: u64,
+    /// Items that were refused.
     pub failed: u64,
+    /// Items that were passed over; no verb does that today.
     pub skipped: u64,
     pub actor: String,
     pub reason: String,

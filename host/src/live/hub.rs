@@ -216,7 +216,7 @@ impl Inner {
             gauges: self.fleet.gauges().cloned(),
             alerts: self.fleet.alerts(),
             changes: self.fleet.actions(),
-            ops: Vec::new(),
+            ops: self.fleet.ops(),
         };
         let cursor = Cursor { boot: boot.to_owned(), seq: self.seq };
         let written = Bytes::from(wire::frame(&[Message::Snapshot(Box::new(snapshot))], &cursor));

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use hdrhistogram::Histogram;
 use reqwest::Response;
 use wonce_api::live::histogram::empty;
-use wonce_api::live::{Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, Message, PATH, Stage};
+use wonce_api::live::{Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, Message, Op, PATH, Stage};
 
 use crate::wait::bounded;
 
@@ -27,7 +27,9 @@ pub struct Stream {
     pub changes: Vec<String>,
     /// Those that fire, by id.
     pub alerts: BTreeMap<String, Alert>,
-    /// Those that were told as an edge, in order: id and state.
+    /// Operations as they were told, in order.
+    pub ops: Vec<Op>,
+    /// Those alerts that were told as an edge, in order: id and state.
     pub alert_edges: Vec<(String, AlertState)>,
     /// By stage, over all hosts and handlers, since the beginning of this stream's history.
     pub samples: BTreeMap<Stage, Histogram<u64>>,
@@ -55,6 +57,7 @@ impl Stream {
             changes: Vec::new(),
             alerts: BTreeMap::new(),
             alert_edges: Vec::new(),
+            ops: Vec::new(),
             samples: BTreeMap::new(),
         }
     }
@@ -129,6 +132,7 @@ impl Stream {
                 }
                 snapshot.history.iter().for_each(|tick| self.sample(tick));
                 self.gauges = snapshot.gauges;
+                self.ops.extend(snapshot.ops);
                 self.alerts = snapshot.alerts.into_iter().map(|alert| (alert.id.clone(), alert)).collect();
                 self.changes.extend(snapshot.changes.into_iter().map(|change| change.verb));
             }
@@ -150,7 +154,8 @@ impl Stream {
                     AlertState::Resolved => drop(self.alerts.remove(&alert.id)),
                 }
             }
-            Message::Hello(_) | Message::Op(_) | Message::Log(_) | Message::Bye(_) => {}
+            Message::Op(op) => self.ops.push(op),
+            Message::Hello(_) | Message::Log(_) | Message::Bye(_) => {}
         }
     }
 
