@@ -64,12 +64,24 @@ pub struct Op {
     pub started_at: Time,
 }
 
+/// The query of the stream of log lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogQuery {
+    /// `error`, `warn` or `info` (the default): lines that matter so much or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// Only lines about this handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+}
+
 /// Log lines since the last batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogBatch {
     /// Oldest first.
     pub lines: Vec<LogLine>,
-    /// Lines that this reader was not sent, because there were too many.
+    /// Lines that this reader was not sent, wanted or not, because there were too many.
     pub dropped: u64,
 }
 
@@ -78,7 +90,7 @@ pub struct LogBatch {
 pub struct LogLine {
     /// By the host's clock.
     pub at: Time,
-    /// `error`, `warn`, `info`, `debug` or `trace`.
+    /// `error`, `warn` or `info`.
     pub level: String,
     pub message: String,
     /// The stable fields, `handler`, `key`, `attempt`, `error_class` and so on, as text.

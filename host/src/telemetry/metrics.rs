@@ -207,6 +207,11 @@ pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
     REGISTRY.watch_permits(permits, u32::try_from(most).unwrap_or(u32::MAX));
 }
 
+/// Log lines that a reader of the live stream came too late for.
+pub fn live_log_lines_missed(lines: u64) {
+    REGISTRY.live_log_lines_missed.add(lines);
+}
+
 /// Readers of the live stream at this host.
 pub fn live_readers(readers: usize) {
     REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);

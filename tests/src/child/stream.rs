@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use hdrhistogram::Histogram;
 use reqwest::Response;
 use wonce_api::live::histogram::empty;
-use wonce_api::live::{Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, Message, Op, PATH, Stage};
+use wonce_api::live::{
+    Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, LOGS_PATH, LogLine, Message, Op, PATH, Stage,
+};
 
 use crate::wait::bounded;
 
@@ -29,6 +31,8 @@ pub struct Stream {
     pub alerts: BTreeMap<String, Alert>,
     /// Operations as they were told, in order.
     pub ops: Vec<Op>,
+    /// Log lines in order.
+    pub logs: Vec<LogLine>,
     /// Those alerts that were told as an edge, in order: id and state.
     pub alert_edges: Vec<(String, AlertState)>,
     /// By stage, over all hosts and handlers, since the beginning of this stream's history.
@@ -38,8 +42,17 @@ pub struct Stream {
 impl Stream {
     /// Opens one, behind a frame that was seen before or anew.
     pub async fn open(admin: SocketAddr, resume: Option<&Cursor>) -> Self {
+        Self::of(format!("http://{admin}{PATH}"), resume).await
+    }
+
+    /// Opens the stream of log lines, of those that the query wants.
+    pub async fn open_logs(admin: SocketAddr, query: &str) -> Self {
+        Self::of(format!("http://{admin}{LOGS_PATH}?{query}"), None).await
+    }
+
+    async fn of(address: String, resume: Option<&Cursor>) -> Self {
         let client = wonce_host::sink::http::client().expect("a client");
-        let mut request = client.get(format!("http://{admin}{PATH}"));
+        let mut request = client.get(address);
         if let Some(cursor) = resume {
             request = request.header("last-event-id", cursor.to_string());
         }
@@ -58,6 +71,7 @@ impl Stream {
             alerts: BTreeMap::new(),
             alert_edges: Vec::new(),
             ops: Vec::new(),
+            logs: Vec::new(),
             samples: BTreeMap::new(),
         }
     }
@@ -155,7 +169,8 @@ impl Stream {
                 }
             }
             Message::Op(op) => self.ops.push(op),
-            Message::Hello(_) | Message::Log(_) | Message::Bye(_) => {}
+            Message::Log(batch) => self.logs.extend(batch.lines),
+            Message::Hello(_) | Message::Bye(_) => {}
         }
     }
 

@@ -184,3 +184,24 @@ async fn a_host_that_does_no_item_tells_how_far_an_operation_is() {
     second.stop().await;
     database.close().await;
 }
+
+#[tokio::test]
+async fn log_lines_come_by_level_and_handler_to_whoever_asks() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let (host, doors) = Host::start(&Setup::new(&database, receiver.address)).await;
+    let mut all = Stream::open_logs(doors.admin, "level=info").await;
+    all.until("a line from before", |s| s.logs.iter().any(|l| l.message == "wonce is running")).await;
+    assert_eq!(all.first, ["hello", "log"]);
+    let mut warnings = Stream::open_logs(doors.admin, "level=warn&handler=probe").await;
+    let mut nobodys = Stream::open_logs(doors.admin, "handler=another").await;
+    let script = json!({"steps": [], "end": {"permanent": {"code": "no"}}});
+    send(&[doors], vec![Event { id: "e1".to_owned(), script }]).await;
+    warnings.until("the handler's failure is shown", |s| !s.logs.is_empty()).await;
+    let line = &warnings.logs[0];
+    assert_eq!((line.fields["handler"].as_str(), line.fields["key"].as_str()), ("probe", "e1"));
+    assert!(warnings.logs.iter().all(|l| l.level != "info" && l.fields["handler"] == "probe"));
+    nobodys.until("its first batch", |s| s.first.len() == 2).await;
+    assert_eq!(nobodys.logs, []);
+    host.stop().await;
+    database.close().await;
+}

@@ -55,6 +55,7 @@ pub(super) struct Registry {
     pub(super) parked: [Counter; ParkReason::ALL.len()],
     pub(super) unrouted_ignored: Counter,
     pub(super) log_lines_dropped: Counter,
+    pub(super) live_log_lines_missed: Counter,
     pub(super) alert_notices: [Counter; Told::ALL.len()],
     pub(super) live_readers: AtomicU32,
     /// Handler and rule of every alert that may fire.
