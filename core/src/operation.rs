@@ -84,6 +84,15 @@ impl OperationState {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
+    /// Whether nothing more will be done.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        match self {
+            OperationState::Aborted | OperationState::Finished => true,
+            OperationState::Running | OperationState::Paused => false,
+        }
+    }
+
     /// What becomes of an operation in this state when a person wants another.
     #[must_use]
     pub fn wanted(self, wanted: OperationState) -> Transition {

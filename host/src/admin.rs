@@ -12,7 +12,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, patch, post};
 
-use crate::live::Hub;
+use crate::live::{Hub, Logs};
 use crate::store::Store;
 
 mod dead_letters;
@@ -52,6 +52,7 @@ pub struct AdminState {
     pub readiness: Arc<dyn Readiness>,
     pub metrics: MetricsText,
     pub live: Arc<Hub>,
+    pub logs: Arc<Logs>,
     /// Routes a parked event again; without it such a replay is refused.
     pub parked: Option<Arc<dyn ParkedReplay>>,
 }
@@ -83,6 +84,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/operations/{id}/items", get(operations::items))
         .route("/v1/verify", get(verify::verify))
         .route(wonce_api::live::PATH, get(live::live))
+        .route(wonce_api::live::LOGS_PATH, get(live::logs))
         .route("/metrics", get(health::metrics))
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)

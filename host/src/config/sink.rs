@@ -116,7 +116,7 @@ fn header(name: &str, value: &str) -> Result<Secret, Complaint> {
     Ok(Secret::new(value))
 }
 
-fn http_url(text: &str) -> Result<Secret, Complaint> {
+pub(crate) fn http_url(text: &str) -> Result<Secret, Complaint> {
     let remedy =
         "write http:// or https://, a host and a path, such as \"https://billing.example.com/effects\"";
     match text.parse::<Uri>() {

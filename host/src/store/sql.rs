@@ -84,6 +84,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::sample::STATEMENTS,
         super::tick::STATEMENTS,
         super::alert::STATEMENTS,
+        super::alert::notice::STATEMENTS,
         super::action::STATEMENTS,
         super::dead_letter::STATEMENTS,
         super::edit::STATEMENTS,

@@ -45,6 +45,30 @@ pub enum InvocationEnd {
     Failed,
 }
 
+/// What became of an attempt to tell the webhook of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    Sent,
+    /// It is tried again.
+    Failed,
+    /// It is not.
+    Dropped,
+}
+
+impl Told {
+    pub const ALL: [Told; 3] = [Told::Sent, Told::Failed, Told::Dropped];
+
+    /// The word in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Told::Sent => "sent",
+            Told::Failed => "failed",
+            Told::Dropped => "dropped",
+        }
+    }
+}
+
 /// The registry's reading side.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricsHandle(());
@@ -183,9 +207,24 @@ pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
     REGISTRY.watch_permits(permits, u32::try_from(most).unwrap_or(u32::MAX));
 }
 
+/// Log lines that a reader of the live stream came too late for.
+pub fn live_log_lines_missed(lines: u64) {
+    REGISTRY.live_log_lines_missed.add(lines);
+}
+
 /// Readers of the live stream at this host.
 pub fn live_readers(readers: usize) {
     REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);
+}
+
+/// An attempt to tell the webhook of an alert.
+pub fn alert_notice(told: Told) {
+    REGISTRY.alert_notices[told as usize].add(1);
+}
+
+/// Notices that nobody will send, because too many wait.
+pub fn alert_notices_dropped(notices: u64) {
+    REGISTRY.alert_notices[Told::Dropped as usize].add(notices);
 }
 
 /// An alert rule that a handler of this host has.

@@ -14,6 +14,7 @@ use wonce_core::effect::EffectState;
 use wonce_core::fault::FaultClass;
 use wonce_core::route::ParkReason;
 
+use super::Told;
 use super::count::{Counter, Recorder, by_word};
 
 /// Upper bounds of every time histogram in µs: from a tenth of a millisecond (a claim) to an hour
@@ -54,6 +55,8 @@ pub(super) struct Registry {
     pub(super) parked: [Counter; ParkReason::ALL.len()],
     pub(super) unrouted_ignored: Counter,
     pub(super) log_lines_dropped: Counter,
+    pub(super) live_log_lines_missed: Counter,
+    pub(super) alert_notices: [Counter; Told::ALL.len()],
     pub(super) live_readers: AtomicU32,
     /// Handler and rule of every alert that may fire.
     watched: Mutex<BTreeSet<(String, String)>>,
@@ -260,6 +263,7 @@ mod tests {
         assert!(DeadReason::ALL.iter().enumerate().all(|(place, reason)| *reason as usize == place));
         assert!(EffectState::ALL.iter().enumerate().all(|(place, state)| *state as usize == place));
         assert!(ParkReason::ALL.iter().enumerate().all(|(place, reason)| *reason as usize == place));
+        assert!(Told::ALL.iter().enumerate().all(|(place, told)| *told as usize == place));
         assert!(Stage::ALL.iter().enumerate().all(|(place, stage)| *stage as usize == place));
     }
 

@@ -7,6 +7,7 @@ use std::fmt::{Display, Write};
 use wonce_api::live::gauges::{Gauges, HandlerGauges, SinkGauges};
 use wonce_api::live::tick::{Counters, Stage};
 
+use super::Told;
 use super::count::Total;
 use super::names::{self, Kind, Metric};
 use super::process;
@@ -116,6 +117,11 @@ pub(super) fn metric_of(stage: Stage) -> (&'static Metric, f64) {
 fn process_of(page: &mut Page, registry: &Registry) {
     let (in_use, permits) = registry.permits();
     page.only(&names::LOG_LINES_DROPPED, registry.log_lines_dropped.get());
+    page.only(&names::LIVE_LOG_LINES_MISSED, registry.live_log_lines_missed.get());
+    page.begin(&names::ALERT_NOTICES);
+    for (told, n) in Told::ALL.iter().zip(&registry.alert_notices) {
+        page.sample(&names::ALERT_NOTICES, &[told.as_str()], n.get());
+    }
     page.only(&names::PERMITS_IN_USE, in_use);
     page.only(&names::PERMITS, permits);
     page.only(&names::LIVE_READERS, registry.live_readers());
