@@ -1,5 +1,7 @@
 //! The queue for investigation: dead deliveries, key conflicts and parked events.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
@@ -32,6 +34,35 @@ pub struct Selection {
     /// Those that this operation replayed, discarded or restored, when nothing was done to them since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<i64>,
+}
+
+impl Selection {
+    /// The conditions that are set, each by the name of its option on the command line; an operation
+    /// is an argument of its own there.
+    #[must_use]
+    pub fn options(&self) -> Vec<(&'static str, &str)> {
+        let Selection { handler, reason, fingerprint, version, key_prefix, operation: _ } = self;
+        [
+            ("handler", handler),
+            ("group", fingerprint),
+            ("dead-reason", reason),
+            ("on-version", version),
+            ("key-prefix", key_prefix),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+        .collect()
+    }
+}
+
+/// In words: `group f00d, handler payments`, or `all dead letters`.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operation = self.operation.map(|id| format!("operation {id}"));
+        let rest = self.options().into_iter().map(|(name, value)| format!("{name} {value}"));
+        let said: Vec<String> = operation.into_iter().chain(rest).collect();
+        if said.is_empty() { f.write_str("all dead letters") } else { f.write_str(&said.join(", ")) }
+    }
 }
 
 /// The query of `GET /v1/dead-letters`.

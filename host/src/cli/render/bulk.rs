@@ -32,7 +32,7 @@ pub fn preview(preview: &Preview<'_>) -> String {
     let about = facts(
         2,
         &[
-            ("selection", Some(visible(&selected(selection)))),
+            ("selection", Some(visible(&selection.to_string()))),
             ("frozen at", Some(format!("dead letter {}; what comes later is not included", seen.as_of))),
             ("first failed", seen.oldest_failed_at.as_deref().map(time)),
             ("last failed", seen.newest_failed_at.as_deref().map(time)),
@@ -56,12 +56,4 @@ fn line(preview: &Preview<'_>) -> String {
     let Preview { verb, selection, rate, seen } = preview;
     let command = command::bulk(verb.as_str(), selection);
     format!("{command} --rate {rate} --as-of {} --expect {} --reason WHY", seen.as_of, seen.total)
-}
-
-/// A selection in words.
-pub(super) fn selected(selection: &Selection) -> String {
-    let operation = selection.operation.map(|id| format!("operation {id}"));
-    let rest = command::options(selection).into_iter().map(|(name, value)| format!("{name} {value}"));
-    let said: Vec<String> = operation.into_iter().chain(rest).collect();
-    if said.is_empty() { "all dead letters".to_owned() } else { said.join(", ") }
 }

@@ -80,7 +80,9 @@ pub(in crate::store) fn live(row: &Row) -> Op {
         verb: row.get("verb"),
         state: row.get("state"),
         // What another version wrote may hold conditions that this one does not know.
-        target: row.try_get("filter").map_or_else(|_| "?".to_owned(), |Json(filter)| in_words(&filter)),
+        target: row
+            .try_get("filter")
+            .map_or_else(|_| "?".to_owned(), |Json::<Selection>(filter)| filter.to_string()),
         total: number("total"),
         done: number("succeeded"),
         failed: number("refused"),
@@ -89,23 +91,6 @@ pub(in crate::store) fn live(row: &Row) -> Op {
         reason: row.get("reason"),
         started_at: time(row, "created_at"),
     }
-}
-
-/// Which dead letters are meant.
-fn in_words(filter: &Selection) -> String {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = filter;
-    let conditions = [
-        ("handler", handler),
-        ("reason", reason),
-        ("fingerprint", fingerprint),
-        ("version", version),
-        ("keys from", key_prefix),
-    ];
-    let said: Vec<String> = conditions
-        .into_iter()
-        .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}")))
-        .collect();
-    if said.is_empty() { "all dead letters".to_owned() } else { said.join(", ") }
 }
 
 impl Store {

@@ -23,7 +23,7 @@ const MAX_FIELDS: usize = 24;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Capture(pub &'static Tail);
+pub(super) struct Capture(pub &'static Tail);
 
 impl<S> Layer<S> for Capture
 where
