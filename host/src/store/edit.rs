@@ -17,7 +17,7 @@ use super::{Error, Store, writing};
 const READ: Sql = Sql {
     name: "read what is to be edited",
     text: "
-        SELECT hash_rule, payload_digest, CASE WHEN payload_digest IS NULL THEN data END AS data
+        SELECT revision, hash_rule, payload_digest, CASE WHEN payload_digest IS NULL THEN data END AS data
         FROM wonce.dead_letter WHERE id = $1",
     params: &[Type::INT8],
 };
@@ -95,7 +95,9 @@ impl Store {
         };
         let rule = row.get::<_, Option<&str>>("hash_rule").unwrap_or(RULE);
         let (Some(before), Some(after)) = (hash_before(&row, rule), hash_under(rule, data)) else {
-            return Ok(Err(NotEdited::UnknownRule(rule.to_owned())));
+            let is_as_read = row.get::<_, i32>("revision") == revision;
+            let unknown = NotEdited::UnknownRule(rule.to_owned());
+            return Ok(Err(if is_as_read { unknown } else { NotEdited::EditedSince }));
         };
         let (old, new) = (before.as_slice(), after.digest.as_slice());
         let (actor, reason) = (by.actor(), by.reason());

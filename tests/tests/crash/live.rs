@@ -198,7 +198,8 @@ async fn log_lines_come_by_level_and_handler_to_whoever_asks() {
     send(&[doors], vec![Event { id: "e1".to_owned(), script }]).await;
     warnings.until("the handler's failure is shown", |s| !s.logs.is_empty()).await;
     let line = &warnings.logs[0];
-    assert_eq!((line.fields["handler"].as_str(), line.fields["key"].as_str()), ("probe", "e1"));
+    assert_eq!(line.fields["handler"], "probe");
+    assert!(line.fields["key"].contains("e1"), "{line:?}");
     assert!(warnings.logs.iter().all(|l| l.level != "info" && l.fields["handler"] == "probe"));
     nobodys.until("its first batch", |s| s.first.len() == 2).await;
     assert_eq!(nobodys.logs, []);
