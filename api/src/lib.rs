@@ -11,6 +11,7 @@ pub mod event;
 pub mod handler;
 pub mod live;
 pub mod operation;
+pub mod plugin;
 pub mod problem;
 pub mod receipt;
 pub mod status;

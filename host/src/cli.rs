@@ -2,8 +2,8 @@
 //! what it says, for people or (`--json`) as the API's own document. Errors go to stderr and
 //! say what, why and what to do next.
 //!
-//! Exit status: 0 when it worked, 1 when `wonce verify` finds that the books do not hold, 2 on
-//! errors.
+//! Exit status: 0 when it worked, 1 when `wonce verify` finds that the books do not hold or
+//! `wonce plugin inspect` a file that does not run, 2 on errors.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -21,6 +21,7 @@ mod export;
 mod filter;
 mod handler;
 mod operation;
+mod plugin;
 pub mod render;
 mod run;
 mod send;
@@ -33,7 +34,7 @@ pub use error::Error;
 
 /// A handled failure; clap uses the same for wrong usage.
 const FAILED: u8 = 2;
-/// `wonce verify` found a difference.
+/// The verb worked, and what it looked at is not as it should be.
 const DIFFERS: u8 = 1;
 
 /// Events in, effects exactly once.
@@ -68,6 +69,9 @@ enum Verb {
     /// Watch, pause and abort what is done to many dead letters
     #[command(subcommand)]
     Operation(operation::Operation),
+    /// Pack, inspect and deploy handlers as files; their versions
+    #[command(subcommand)]
+    Plugin(plugin::Plugin),
     /// Check that nothing was lost and nothing happened twice
     Verify(verify::Verify),
     /// Print the version
@@ -115,6 +119,7 @@ impl Verb {
             Verb::Event(verb) => verb.run().await,
             Verb::Dead(verb) => verb.run().await,
             Verb::Operation(verb) => verb.run().await,
+            Verb::Plugin(verb) => verb.run().await,
             Verb::Verify(verb) => verb.run().await,
             Verb::Version => version::run(),
         }

@@ -38,6 +38,8 @@ pub enum Error {
     #[error("{0}")]
     Console(String),
     #[error("{0}")]
+    File(String),
+    #[error("{0}")]
     Store(String),
     #[error("{0}")]
     Configuration(String),
