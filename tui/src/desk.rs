@@ -4,26 +4,65 @@
 
 use wonce_api::action::ActionRequest;
 use wonce_api::dead_letter::{
-    DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, GroupList, GroupQuery, ReplayRequest,
-    RestoreRequest, Selection,
+    DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, EditRequest, GroupList, GroupQuery,
+    NewPayload, ReplayRequest, RestoreRequest, Selection,
 };
 use wonce_api::event::Timeline;
 use wonce_api::handler::HandlerDetail;
 use wonce_api::operation::{
     OperationChange, OperationDetail, OperationList, OperationQuery, OperationRequest,
 };
-use wonce_core::operation::OperationState;
+use wonce_core::operation::{OperationState, OperationVerb};
 
+use crate::draft::Draft;
 use crate::net::{Ask, Error};
 
 /// Rows of one asked list; the screen says so when there are more.
 pub const MAX_ROWS: u32 = 200;
 
+/// Which dead letters of a selection are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shelf {
+    /// Those that wait for somebody.
+    #[default]
+    Open,
+    /// Those that somebody gave up.
+    Discarded,
+}
+
+impl Shelf {
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Shelf::Open => Shelf::Discarded,
+            Shelf::Discarded => Shelf::Open,
+        }
+    }
+
+    /// The word on the screen.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Shelf::Open => "open",
+            Shelf::Discarded => "discarded",
+        }
+    }
+
+    /// The word of the API.
+    #[must_use]
+    pub fn state(self) -> &'static str {
+        match self {
+            Shelf::Open => OperationVerb::Replay.acts_on(),
+            Shelf::Discarded => OperationVerb::Restore.acts_on(),
+        }
+    }
+}
+
 /// What a screen asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     Groups(GroupQuery),
-    Letters(Selection),
+    Letters(Selection, Shelf),
     Letter(i64),
     Operations,
     Operation(i64),
@@ -60,6 +99,14 @@ pub enum Deed {
     },
     Restore {
         id: i64,
+    },
+    /// Another payload for a dead letter that still has the revision.
+    Edit {
+        id: i64,
+        revision: i32,
+        payload: Box<NewPayload>,
+        /// Where it is written until the host has it.
+        draft: Draft,
     },
     /// Many dead letters. The name is made when the question is put, so that the same answer twice
     /// is one operation.
@@ -105,8 +152,10 @@ impl Desk {
             Question::Groups(query) => {
                 Answer::Groups(ask.dead_letter_groups(&GroupQuery { limit, ..query }).await?)
             }
-            Question::Letters(Selection { handler, reason, fingerprint, version, key_prefix, operation }) => {
+            Question::Letters(selection, shelf) => {
+                let Selection { handler, reason, fingerprint, version, key_prefix, operation } = selection;
                 let query = DeadLetterQuery {
+                    state: Some(shelf.state().to_owned()),
                     handler,
                     reason,
                     fingerprint,
@@ -157,6 +206,11 @@ impl Desk {
             Deed::Restore { id } => {
                 ask.restore(id, &RestoreRequest { actor, reason: said }).await?;
                 only(format!("dead letter {id} is open again"))
+            }
+            Deed::Edit { id, revision, payload, draft: _ } => {
+                let request = EditRequest { payload: *payload, actor, reason };
+                let edited = ask.edit(id, revision, &request).await?;
+                only(format!("dead letter {id} has revision {}; r replays it", edited.revision))
             }
             Deed::Begin { name, request } => {
                 let begun = ask.begin(&name, &OperationRequest { actor, reason: said, ..*request }).await?;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use wonce_api::live::{Message, Samples, histogram};
 
-use crate::desk::Answer;
+use crate::desk::{Answer, Shelf};
 use crate::keys::Keymap;
 use crate::live::{Link, Moment, Window};
 use crate::model::{Entry, Model, Screen};
@@ -198,7 +198,8 @@ pub(crate) fn screens() -> Vec<(&'static str, Screen)> {
         ("overview", Screen::Overview),
         ("handler", Screen::Handler("payments.capture".to_owned())),
         ("groups", Screen::Groups(None)),
-        ("letters", Screen::Letters(group)),
+        ("letters", Screen::Letters(group.clone(), Shelf::Open)),
+        ("discarded", Screen::Letters(group, Shelf::Discarded)),
         ("letter", Screen::Letter(287)),
         ("operations", Screen::Operations),
         ("operation", Screen::Operation(7)),
@@ -210,8 +211,8 @@ pub(crate) fn screens() -> Vec<(&'static str, Screen)> {
     ]
 }
 
-fn letter(id: i64) -> Value {
-    json!({"id": id, "kind": "delivery", "state": "dead", "reason": "permanent", "handler": "payments.capture",
+fn letter(id: i64, state: &str) -> Value {
+    json!({"id": id, "kind": "delivery", "state": state, "reason": "permanent", "handler": "payments.capture",
         "key": format!("p-{}", 81_703 + id), "event_type": "payment.paid", "code": "wrong-currency",
         "message": "currency JPY has no cents", "fingerprint": "3877f0d2eb6a0e4d", "round": 0, "attempts": 1,
         "owner": "team-payments", "last_failed_at": at(80), "acted_at": null})
@@ -244,17 +245,21 @@ fn answer(screen: &Screen) -> Option<Answer> {
                 "code": "unroutable", "message": "no handler wants order.cancelled", "owner": null, "entries": 3,
                 "last_hour": 0, "first_failed_at": at(5), "last_failed_at": at(9), "oldest": 1, "newest": 3,
                 "versions": []}]}))),
-        Screen::Letters(_) => Answer::Letters(read(json!({"taken": taken, "total": 271, "as_of": 287,
+        Screen::Letters(_, shelf) => {
+            Answer::Letters(read(json!({"taken": taken, "total": 271, "as_of": 287,
             "oldest_failed_at": at(60), "newest_failed_at": at(80),
-            "dead_letters": (257..=287).rev().map(letter).collect::<Vec<_>>()}))),
-        Screen::Letter(id) => Answer::Letter(Box::new(read(json!({"taken": taken, "summary": letter(*id),
+            "dead_letters": (257..=287).rev().map(|id| letter(id, shelf.state())).collect::<Vec<_>>()})))
+        }
+        Screen::Letter(id) => {
+            Answer::Letter(Box::new(read(json!({"taken": taken, "summary": letter(*id, "dead"),
             "class": "permanent", "version": "9f86d081884c7d65", "accepted_at": at(79), "first_failed_at": at(80),
             "via": "shop", "source": "shop", "event_id": "evt-9", "subject": null, "event_time": null,
             "content_type": "application/json", "data_schema": null, "traceparent": null, "extensions": [],
             "key_rule": "/payment_id", "ordering_key": "o-9", "payload_hash": "aa", "hash_rule": "json",
             "payload": {"encoding": "text", "body": "{\"payment_id\":\"p-81990\",\"amount\":12345678901234567890,\"lines\":[1,2]}", "bytes": 66},
             "attempts": [attempt()], "original": null, "standing": "dead", "effects": [effect],
-            "actions": [change(9, 84, "replay", "dead-letter/287", "ana", "again")]})))),
+            "actions": [change(9, 84, "replay", "dead-letter/287", "ana", "again")]}))))
+        }
         Screen::Operations => Answer::Operations(read(json!({"taken": taken, "operations": [operation()]}))),
         Screen::Operation(_) => {
             Answer::Operation(Box::new(read(json!({"taken": taken, "operation": operation(),
@@ -267,7 +272,7 @@ fn answer(screen: &Screen) -> Option<Answer> {
                 "event_id": "evt-9", "event_type": "payment.paid", "key_rule": "/payment_id", "ordering_key": "o-9",
                 "payload_hash": "aabb", "hash_rule": "json", "traceparent": null, "bytes": 66},
             "waiting": null, "attempts": [attempt()], "effects": [], "duplicates": [{"at": at(82), "via": "shop",
-                "after_seconds": 3}], "dead_letters": [letter(287)], "actions": [],
+                "after_seconds": 3}], "dead_letters": [letter(287, "dead")], "actions": [],
             "outcome": {"outcome": "dead", "ignored_reason": null, "at": at(80), "round": 0, "attempts": 1,
                 "version": "9f86d081884c7d65", "xact": "812"}}))))
         }

@@ -64,6 +64,11 @@ pub enum Action {
     ReplayAll,
     Discard,
     DiscardAll,
+    Restore,
+    RestoreAll,
+    Edit,
+    Shelf,
+    ShowDiscardedOf,
     NextEntry,
     PreviousEntry,
     PauseOperation,
@@ -88,6 +93,12 @@ pub enum Context {
     Dead,
     /// A list of dead letters or groups is shown.
     DeadList,
+    /// A dead letter that may have been discarded is chosen or shown.
+    Discarded,
+    /// A list of discarded dead letters is shown.
+    DiscardedList,
+    /// Open dead letters, or discarded ones, are listed.
+    Shelf,
     /// One dead letter is shown.
     Entry,
     /// An operation is chosen or shown.
@@ -135,8 +146,47 @@ pub const TABLE: &[Binding] = &[
         "discard",
         "discard the chosen dead letter or group",
     ),
-    on(C::DeadList, Action::ReplayAll, &[Char('R')], "replay_all", "", "replay all that are listed"),
-    on(C::DeadList, Action::DiscardAll, &[Char('X')], "discard_all", "", "discard all that are listed"),
+    on(
+        C::DeadList,
+        Action::ReplayAll,
+        &[Char('R')],
+        "replay_all",
+        "",
+        "replay all of the list, also those that the filter hides",
+    ),
+    on(
+        C::DeadList,
+        Action::DiscardAll,
+        &[Char('X')],
+        "discard_all",
+        "",
+        "discard all of the list, also those that the filter hides",
+    ),
+    on(
+        C::Discarded,
+        Action::Restore,
+        &[Char('u')],
+        "restore",
+        "restore",
+        "take back that the dead letter was discarded",
+    ),
+    on(
+        C::DiscardedList,
+        Action::RestoreAll,
+        &[Char('U')],
+        "restore_all",
+        "restore all",
+        "take back that all of the list were discarded, also those that the filter hides",
+    ),
+    on(
+        C::Shelf,
+        Action::Shelf,
+        &[Char('d')],
+        "discarded",
+        "discarded",
+        "show the discarded dead letters, or the open ones again",
+    ),
+    on(C::Entry, Action::Edit, &[Char('e')], "edit", "edit", "edit the payload in $VISUAL or $EDITOR"),
     on(
         C::Entry,
         Action::NextEntry,
@@ -161,6 +211,14 @@ pub const TABLE: &[Binding] = &[
         "abort_operation",
         "abort",
         "abort the operation: what is done stays done",
+    ),
+    on(
+        C::Operation,
+        Action::ShowDiscardedOf,
+        &[Char('u')],
+        "discarded_by",
+        "restore",
+        "show what the operation discarded, to take it back",
     ),
     on(
         C::Handler,

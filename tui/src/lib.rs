@@ -8,8 +8,10 @@
 
 pub mod command;
 pub mod desk;
+pub mod draft;
 #[cfg(test)]
 mod fixture;
+pub mod json;
 pub mod keys;
 pub mod lists;
 pub mod live;

@@ -17,7 +17,7 @@ impl Model {
         match self.screen() {
             Screen::Overview => self.handlers().map(|row| row.name.clone()).collect(),
             Screen::Groups(_) => self.groups().map(|group| group.fingerprint.clone()).collect(),
-            Screen::Letters(_) => self.letters().map(|letter| letter.id.to_string()).collect(),
+            Screen::Letters(..) => self.letters().map(|letter| letter.id.to_string()).collect(),
             Screen::Operations => self.operations().map(|operation| operation.id.to_string()).collect(),
             Screen::Handler(_)
             | Screen::Letter(_)

@@ -2,7 +2,7 @@
 //! values; `update` changes them, `view` draws them. Knows no terminal and no clock.
 
 use crate::command::quoted;
-use crate::desk::{Answer, Deed, Question};
+use crate::desk::{Answer, Deed, Question, Shelf};
 use crate::keys::{Context, Keymap};
 use crate::live::{Fleet, HandlerDetail, Moment, Overview, Window};
 use crate::theme::Theme;
@@ -21,7 +21,7 @@ pub enum Screen {
     /// Dead letters by cause, of one handler or of all.
     Groups(Option<String>),
     /// Dead letters one by one.
-    Letters(Selection),
+    Letters(Selection, Shelf),
     Letter(i64),
     Operations,
     Operation(i64),
@@ -44,7 +44,7 @@ impl Screen {
             Screen::Groups(handler) => {
                 Question::Groups(GroupQuery { handler: handler.clone(), ..GroupQuery::default() })
             }
-            Screen::Letters(selection) => Question::Letters(selection.clone()),
+            Screen::Letters(selection, shelf) => Question::Letters(selection.clone(), *shelf),
             Screen::Letter(id) => Question::Letter(*id),
             Screen::Operations => Question::Operations,
             Screen::Operation(id) => Question::Operation(*id),
@@ -62,9 +62,12 @@ impl Screen {
         let more: &[Context] = match self {
             Screen::Overview => &[C::List, C::Sorted, C::Rows, C::Handler],
             Screen::Handler(_) => &[C::List, C::Handler, C::HandlerPage],
-            Screen::Groups(_) => &[C::List, C::Rows, C::Dead],
-            Screen::Letters(_) => &[C::List, C::Rows, C::Dead, C::DeadList],
-            Screen::Letter(_) => &[C::List, C::Dead, C::Entry],
+            Screen::Groups(_) => &[C::List, C::Rows, C::Dead, C::Shelf],
+            Screen::Letters(_, Shelf::Open) => &[C::List, C::Rows, C::Dead, C::DeadList, C::Shelf],
+            Screen::Letters(_, Shelf::Discarded) => {
+                &[C::List, C::Rows, C::Discarded, C::DiscardedList, C::Shelf]
+            }
+            Screen::Letter(_) => &[C::List, C::Dead, C::Discarded, C::Entry],
             Screen::Operations => &[C::List, C::Rows, C::Operation],
             Screen::Operation(_) => &[C::List, C::Operation],
             Screen::Event { .. } | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => {
@@ -82,7 +85,8 @@ impl Screen {
             Screen::Overview,
             Screen::Handler(none()),
             Screen::Groups(None),
-            Screen::Letters(Selection::default()),
+            Screen::Letters(Selection::default(), Shelf::Open),
+            Screen::Letters(Selection::default(), Shelf::Discarded),
             Screen::Letter(0),
             Screen::Operations,
             Screen::Operation(0),
@@ -103,7 +107,7 @@ impl Screen {
             Screen::Handler(name) => format!("handler {name}"),
             Screen::Groups(None) => "dead letters by cause".to_owned(),
             Screen::Groups(Some(handler)) => format!("dead letters of {handler}"),
-            Screen::Letters(_) => "dead letters".to_owned(),
+            Screen::Letters(_, shelf) => format!("{} dead letters", shelf.label()),
             Screen::Letter(id) => format!("dead letter {id}"),
             Screen::Operations => "operations".to_owned(),
             Screen::Operation(id) => format!("operation {id}"),

@@ -7,19 +7,21 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
+use wonce_api::dead_letter::DeadLetterDetail;
 
-use crate::desk::{Desk, Question};
+use crate::desk::{Deed, Desk, Done, Question};
+use crate::draft::Draft;
 use crate::keys::Keymap;
 use crate::live::Window;
 use crate::model::{Model, Mouse};
 use crate::net::{Ask, Clock, Hosts, MAX_REPORTS, follow};
 use crate::term::{Input, Reader, Screen};
 use crate::theme::{Surroundings, Theme};
-use crate::update::{Cmd, Msg, Scroll, update};
+use crate::update::{Cmd, Msg, Scroll, Written, update};
 use crate::view::{Hits, draw};
 
 /// Keys that wait; a person does not type faster.
@@ -78,6 +80,7 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
         desk,
         screen,
         reader,
+        interrupt: signal(SignalKind::interrupt())?,
         asked: JoinSet::new(),
         queue: VecDeque::new(),
         hits: Hits::default(),
@@ -100,6 +103,7 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
             biased;
             _ = terminate.recv() => Step::End,
             _ = hang_up.recv() => Step::End,
+            _ = console.interrupt.recv() => Step::End,
             input = inputs.recv() => console.input(input)?,
             Some(answer) = console.asked.join_next() => console.answered(answer)?,
             _ = seconds.tick() => console.take(Msg::Second, Due::Now)?,
@@ -116,6 +120,7 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
         match step {
             Step::End => break,
             Step::On(more) => due = due.max(more),
+            Step::Edit(letter) => due = console.edit(letter).await?,
         }
     }
     follower.abort();
@@ -124,6 +129,8 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
 
 enum Step {
     On(Due),
+    /// The terminal goes to the person's editor.
+    Edit(Box<DeadLetterDetail>),
     End,
 }
 
@@ -133,6 +140,7 @@ struct Console {
     desk: Desk,
     screen: Screen,
     reader: Reader,
+    interrupt: Signal,
     asked: JoinSet<Msg>,
     /// Questions and deeds that wait for their turn.
     queue: VecDeque<Cmd>,
@@ -177,8 +185,11 @@ impl Console {
 
     fn take(&mut self, msg: Msg, due: Due) -> io::Result<Step> {
         let cmds = update(&mut self.model, self.clock.now(), msg);
+        let mut step = Step::On(due);
         for cmd in cmds {
             match cmd {
+                Cmd::Edit(letter) => step = Step::Edit(letter),
+                Cmd::Forget(draft) => forget(&mut self.model, &draft),
                 Cmd::Quit => return Ok(Step::End),
                 Cmd::Redraw => self.screen.redraw(),
                 Cmd::Suspend => {
@@ -195,21 +206,65 @@ impl Console {
             let Some(cmd) = self.queue.pop_front() else { break };
             self.ask(cmd);
         }
-        Ok(Step::On(due))
+        Ok(step)
+    }
+
+    /// The person's editor has the terminal until it ends.
+    async fn edit(&mut self, letter: Box<DeadLetterDetail>) -> io::Result<Due> {
+        self.reader.rest();
+        Screen::lend();
+        let written = written(letter).await;
+        // Ctrl-C meant the editor.
+        self.interrupt = signal(SignalKind::interrupt())?;
+        self.screen.take_again()?;
+        self.reader.go_on();
+        // No command of what follows ends the console or begins another editor.
+        self.take(Msg::Written(written), Due::Now).map(|_| Due::Now)
     }
 
     fn ask(&mut self, cmd: Cmd) {
         let desk = self.desk.clone();
         match cmd {
             Cmd::Ask { token, question } => drop(self.asked.spawn(answer(desk, token, question))),
-            Cmd::Act { deed, reason } => drop(self.asked.spawn(async move {
-                Msg::Acted { result: desk.act(deed, reason).await.map_err(|error| error.to_string()) }
-            })),
-            Cmd::Quit | Cmd::Redraw | Cmd::Suspend | Cmd::Copy(_) | Cmd::Mouse => {}
+            Cmd::Act { deed, reason } => {
+                drop(self.asked.spawn(async move { Msg::Acted { result: acted(&desk, deed, reason).await } }))
+            }
+            Cmd::Quit
+            | Cmd::Redraw
+            | Cmd::Suspend
+            | Cmd::Copy(_)
+            | Cmd::Mouse
+            | Cmd::Edit(_)
+            | Cmd::Forget(_) => {}
         }
     }
 }
 
 async fn answer(desk: Desk, token: u64, question: Question) -> Msg {
     Msg::Answered { token, result: desk.answer(question).await.map_err(|error| error.to_string()) }
+}
+
+/// A draft goes when the host has what was written in it.
+async fn acted(desk: &Desk, deed: Deed, reason: String) -> Result<Done, String> {
+    let draft = match &deed {
+        Deed::Edit { draft, .. } => Some(draft.clone()),
+        _ => None,
+    };
+    let mut done = desk.act(deed, reason).await.map_err(|error| error.to_string())?;
+    if let Some(Err(error)) = draft.map(|draft| draft.forget()) {
+        done.text = format!("{}; {error}", done.text);
+    }
+    Ok(done)
+}
+
+fn forget(model: &mut Model, draft: &Draft) {
+    if let Err(error) = draft.forget() {
+        model.complain(error.to_string());
+    }
+}
+
+async fn written(letter: Box<DeadLetterDetail>) -> Result<Written, String> {
+    let draft = Draft::of(&letter).map_err(|error| error.to_string())?;
+    let data = draft.edited().await.map_err(|error| error.to_string())?;
+    Ok(Written { letter, draft, data })
 }

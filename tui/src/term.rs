@@ -164,8 +164,21 @@ impl Screen {
     /// # Errors
     /// As [`Screen::enter`].
     pub fn suspend(&mut self) -> io::Result<()> {
-        give_back();
+        Self::lend();
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        self.take_again()
+    }
+
+    /// Gives the terminal to somebody else for a while.
+    pub fn lend() {
+        give_back();
+    }
+
+    /// Takes it again.
+    ///
+    /// # Errors
+    /// As [`Screen::enter`].
+    pub fn take_again(&mut self) -> io::Result<()> {
         take()?;
         self.redraw();
         self.mouse(self.mouse)

@@ -2,7 +2,10 @@
 //! out as [`Cmd`]; nothing is changed at a host without a dialog that was answered. Knows no
 //! terminal, no socket and no clock: the time comes in.
 
+use wonce_api::dead_letter::DeadLetterDetail;
+
 use crate::desk::{Answer, Deed, Done, Question};
+use crate::draft::Draft;
 use crate::keys::Key;
 use crate::live::Moment;
 use crate::model::{Entry, Model, Screen};
@@ -10,9 +13,12 @@ use crate::net::Report;
 
 mod ask;
 mod confirm;
+mod edit;
 mod go;
 mod keys;
 pub mod typed;
+
+pub use edit::Written;
 
 /// What happened.
 #[derive(Debug)]
@@ -34,6 +40,8 @@ pub enum Msg {
     Acted {
         result: Result<Done, String>,
     },
+    /// The editor has ended.
+    Written(Result<Written, String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +60,10 @@ pub enum Cmd {
     Copy(String),
     /// Take the mouse, or give it back.
     Mouse,
+    /// Let the person edit the payload in their editor.
+    Edit(Box<DeadLetterDetail>),
+    /// A draft that nobody needs any more.
+    Forget(Draft),
     Ask {
         token: u64,
         question: Question,
@@ -88,6 +100,7 @@ pub fn update(model: &mut Model, now: Moment, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Acted { result } => acted(model, result),
+        Msg::Written(result) => edit::written(model, result),
     };
     cmds.extend(ask::due(model));
     cmds

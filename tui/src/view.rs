@@ -74,7 +74,7 @@ fn screen(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
         Screen::Overview => overview::draw(canvas, area, model),
         Screen::Handler(name) => handler::draw(canvas, area, model, name),
         Screen::Groups(_) => dead::groups(canvas, area, model),
-        Screen::Letters(_) => dead::letters(canvas, area, model),
+        Screen::Letters(..) => dead::letters(canvas, area, model),
         Screen::Letter(_) => event::letter(canvas, area, model),
         Screen::Operations => dead::operations(canvas, area, model),
         Screen::Operation(_) => dead::operation(canvas, area, model),

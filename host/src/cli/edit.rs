@@ -1,21 +1,15 @@
 //! `wonce dead edit`: another payload for a dead letter, from an editor, a file or stdin. What was
 //! written in an editor is not lost when the host refuses it.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::Args;
-use uuid::Uuid;
-use wonce_api::dead_letter::{DeadLetterDetail, EditRequest, Edited, NewPayload, Payload};
+use wonce_api::dead_letter::{DeadLetterDetail, EditRequest, Edited};
+use wonce_tui::draft::{Draft, encoded};
 
 use super::client::Client;
 use super::connect::{Actor, Connect};
 use super::{Error, Finding, print, render};
-
-/// When neither `VISUAL` nor `EDITOR` says another.
-const EDITOR: &str = "vi";
 
 #[derive(Debug, Args)]
 pub(super) struct Edit {
@@ -44,8 +38,8 @@ impl Edit {
         let (data, draft) = match &self.payload {
             Some(path) => (contents(path)?, None),
             None => {
-                let draft = Draft::of(self.id, &read)?;
-                (draft.edited()?, Some(draft))
+                let draft = Draft::of(&read)?;
+                (draft.edited().await?, Some(draft))
             }
         };
         if let Some(draft) = &draft
@@ -62,61 +56,11 @@ impl Edit {
                 draft.as_ref().map(Draft::forget).transpose()?;
                 print(&if self.connect.json { answer.json } else { render::dead::edited(&answer.value) })
             }
-            (Err(error), Some(draft)) => Err(draft.kept(&error)),
+            (Err(error), Some(draft)) => {
+                Err(Error::NotEdited { reason: error.to_string(), path: draft.path().display().to_string() })
+            }
             (Err(error), None) => Err(error),
         }
-    }
-}
-
-/// The payload in a file that only its writer can read.
-#[derive(Debug)]
-struct Draft(PathBuf);
-
-impl Draft {
-    fn of(id: i64, letter: &DeadLetterDetail) -> Result<Self, Error> {
-        let Payload { encoding, body, .. } = &letter.payload;
-        if encoding != "text" {
-            return Err(Error::Payload {
-                path: format!("of dead letter {id}"),
-                reason: "it is not UTF-8, so no editor can show it; pass a file with --payload".to_owned(),
-            });
-        }
-        let is_json = letter.content_type.as_deref().is_some_and(|kind| kind.contains("json"));
-        let kind = if is_json { "json" } else { "txt" };
-        let path = std::env::temp_dir().join(format!("wonce-dead-{id}-{}.{kind}", Uuid::new_v4().simple()));
-        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        file.and_then(|mut file| file.write_all(body.as_bytes())).map_err(|e| unreadable(&path, &e))?;
-        Ok(Self(path))
-    }
-
-    /// Runs the editor to its end.
-    fn edited(&self) -> Result<Vec<u8>, Error> {
-        let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| EDITOR.to_owned());
-        // A shell, because the variable may hold arguments.
-        let run =
-            Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&self.0).status();
-        match run {
-            Ok(status) if status.success() => contents(&self.0),
-            Ok(status) => Err(self.unfinished(&editor, &status.to_string())),
-            Err(error) => Err(self.unfinished(&editor, &error.to_string())),
-        }
-    }
-
-    fn unfinished(&self, editor: &str, reason: &str) -> Error {
-        Error::Editor {
-            editor: editor.to_owned(),
-            reason: reason.to_owned(),
-            path: self.0.display().to_string(),
-        }
-    }
-
-    fn kept(&self, error: &Error) -> Error {
-        Error::NotEdited { reason: error.to_string(), path: self.0.display().to_string() }
-    }
-
-    fn forget(&self) -> Result<(), Error> {
-        std::fs::remove_file(&self.0).map_err(|e| unreadable(&self.0, &e))
     }
 }
 
@@ -131,14 +75,4 @@ fn contents(path: &Path) -> Result<Vec<u8>, Error> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::Payload { path: path.display().to_string(), reason: format!("{error}; nothing was changed") }
-}
-
-fn encoded(data: Vec<u8>) -> NewPayload {
-    match String::from_utf8(data) {
-        Ok(body) => NewPayload { encoding: "text".to_owned(), body },
-        Err(error) => {
-            let body = error.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-            NewPayload { encoding: "hex".to_owned(), body }
-        }
-    }
 }

@@ -27,10 +27,8 @@ pub enum Error {
     ConfigFile { path: String, reason: String },
     #[error("the payload {path} cannot be used: {reason}")]
     Payload { path: String, reason: String },
-    #[error(
-        "the editor {editor:?} did not end well: {reason}; nothing was changed, what it wrote is in {path}: say another with EDITOR, or pass that file with --payload"
-    )]
-    Editor { editor: String, reason: String, path: String },
+    #[error(transparent)]
+    Draft(#[from] wonce_tui::draft::Error),
     #[error("{reason}; what you wrote is kept in {path}: pass it with --payload")]
     NotEdited { reason: String, path: String },
     #[error("cannot write to stdout: {reason}")]

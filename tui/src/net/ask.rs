@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use reqwest::header::IF_MATCH;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wonce_api::Problem;
 use wonce_api::action::ActionRequest;
 use wonce_api::dead_letter::{
-    DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, GroupList, GroupQuery,
-    ReplayRequest, Replayed, RestoreRequest, Restored,
+    DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, EditRequest, Edited,
+    GroupList, GroupQuery, ReplayRequest, Replayed, RestoreRequest, Restored,
 };
 use wonce_api::event::Timeline;
 use wonce_api::handler::{HandlerChanged, HandlerDetail, HandlerList};
@@ -154,6 +155,16 @@ impl Ask {
         self.act(Method::POST, &asked, &["dead-letters", &id.to_string(), "restore"], request, None).await
     }
 
+    /// Gives a dead letter another payload, if it still has the revision.
+    ///
+    /// # Errors
+    /// See [`Ask::pause`].
+    pub async fn edit(&self, id: i64, revision: i32, request: &EditRequest) -> Result<Edited, Error> {
+        let (asked, path) = (format!("edit dead letter {id}"), ["dead-letters", &id.to_string()]);
+        let tag = format!("\"{revision}\"");
+        self.act(Method::PATCH, &asked, &path, request, Some((IF_MATCH.as_str(), &tag))).await
+    }
+
     /// Begins an operation on many dead letters. `name` is made when the question is put to a person:
     /// the same name twice is the same operation.
     ///
@@ -161,7 +172,7 @@ impl Ask {
     /// See [`Ask::pause`]. When another number matches than was expected, the problem says which.
     pub async fn begin(&self, name: &str, request: &OperationRequest) -> Result<OperationDetail, Error> {
         let asked = format!("{} {} dead letters", request.verb, request.expected);
-        self.act(Method::POST, &asked, &["operations"], request, Some(name)).await
+        self.act(Method::POST, &asked, &["operations"], request, Some((IDEMPOTENCY_KEY, name))).await
     }
 
     /// Pauses, resumes, aborts or paces an operation.
@@ -201,12 +212,12 @@ impl Ask {
         asked: &str,
         path: &[&str],
         body: &(impl Serialize + Sync),
-        name: Option<&str>,
+        header: Option<(&str, &str)>,
     ) -> Result<T, Error> {
         self.round(asked, |host| {
             let request = self.request(host, method.clone(), path, &[])?.timeout(ANSWER_LIMIT).json(body);
-            Ok(match name {
-                Some(name) => request.header(IDEMPOTENCY_KEY, name),
+            Ok(match header {
+                Some((name, value)) => request.header(name, value),
                 None => request,
             })
         })

@@ -84,11 +84,11 @@ pub(super) fn pause(model: &mut Model) -> Vec<Cmd> {
 pub(super) fn dead(model: &mut Model, verb: OperationVerb, reach: Reach) -> Vec<Cmd> {
     match (model.screen().clone(), reach) {
         (Screen::Letter(id), _) => one(model, verb, id),
-        (Screen::Letters(_), Reach::Chosen) => match model.chosen().and_then(|row| row.parse().ok()) {
+        (Screen::Letters(..), Reach::Chosen) => match model.chosen().and_then(|row| row.parse().ok()) {
             Some(id) => one(model, verb, id),
             None => Vec::new(),
         },
-        (Screen::Letters(selection), Reach::Listed) => listed(model, verb, selection),
+        (Screen::Letters(selection, _), Reach::Listed) => listed(model, verb, selection),
         (Screen::Groups(handler), _) => group(model, verb, handler),
         _ => Vec::new(),
     }
@@ -147,11 +147,7 @@ struct Many {
 
 fn listed(model: &mut Model, verb: OperationVerb, selection: Selection) -> Vec<Cmd> {
     let Some(Answer::Letters(list)) = model.place().page.answer() else { return Vec::new() };
-    let what = match (&selection.handler, &selection.fingerprint) {
-        (_, Some(fingerprint)) => format!("the group {fingerprint}"),
-        (Some(handler), None) => format!("all open dead letters of {handler}"),
-        (None, None) => "all open dead letters".to_owned(),
-    };
+    let what = format!("{}, whatever the filter hides", selection);
     let many = Many {
         verb,
         as_of: list.as_of,
@@ -188,7 +184,7 @@ fn group(model: &mut Model, verb: OperationVerb, handler: Option<String>) -> Vec
 fn begin(model: &mut Model, many: Many) -> Vec<Cmd> {
     let Many { verb, selection, as_of, count, what, oldest, newest } = many;
     if count == 0 {
-        model.say("no open dead letter matches");
+        model.say("no dead letter matches");
         return Vec::new();
     }
     model.counter += 1;
@@ -229,15 +225,7 @@ fn begin(model: &mut Model, many: Many) -> Vec<Cmd> {
 
 /// Pauses an operation, lets it run on, or ends it.
 pub(super) fn operation(model: &mut Model, wish: Wish) -> Vec<Cmd> {
-    let chosen = match (model.screen(), model.place().page.answer()) {
-        (Screen::Operation(_), Some(Answer::Operation(detail))) => Some(detail.operation.clone()),
-        (Screen::Operations, Some(Answer::Operations(list))) => {
-            let row = model.chosen();
-            list.operations.iter().find(|known| Some(known.id.to_string()) == row).cloned()
-        }
-        _ => None,
-    };
-    let Some(operation) = chosen else { return Vec::new() };
+    let Some(operation) = keys::shown_operation(model) else { return Vec::new() };
     let id = operation.id;
     let (to, verb, effect) = match (wish, OperationState::parse(&operation.state)) {
         (Wish::Pause, Some(OperationState::Running)) => {
@@ -265,7 +253,16 @@ pub(super) fn operation(model: &mut Model, wish: Wish) -> Vec<Cmd> {
     ask(model, Deed::Change { operation: id, to }, title, facts, command, Need::Welcome, None)
 }
 
-fn ask(
+/// Whether anything can be asked for; says why not.
+pub(super) fn may_act(model: &mut Model) -> bool {
+    let is_live = model.seen.link.is_live();
+    if !is_live {
+        model.complain("no host is heard: what is shown is old, and nothing is changed on its ground");
+    }
+    is_live
+}
+
+pub(super) fn ask(
     model: &mut Model,
     deed: Deed,
     title: String,
@@ -274,8 +271,7 @@ fn ask(
     needs_reason: Need,
     count: Option<i64>,
 ) -> Vec<Cmd> {
-    if !model.seen.link.is_live() {
-        model.complain("no host is heard: what is shown is old, and nothing is changed on its ground");
+    if !may_act(model) {
         return Vec::new();
     }
     model.entry = Entry::Confirm(Box::new(Dialog {
@@ -298,7 +294,7 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Cmd> {
     let Entry::Confirm(dialog) = &mut model.entry else { return Vec::new() };
     match (key, dialog.focus) {
         (Key::Ctrl('c'), _) => return vec![Cmd::Quit],
-        (Key::Esc, _) | (Key::Enter, Focus::Cancel) => model.entry = Entry::Keys,
+        (Key::Esc, _) | (Key::Enter, Focus::Cancel) => cancel(model),
         (Key::Tab | Key::Down, _) => dialog.focus = beside(dialog, 1),
         (Key::BackTab | Key::Up, _) => dialog.focus = beside(dialog, -1),
         (Key::Left, Focus::DoIt) => dialog.focus = Focus::Cancel,
@@ -317,6 +313,14 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Cmd> {
         _ => {}
     }
     Vec::new()
+}
+
+/// Nothing was done. What a person wrote is not thrown away with it.
+fn cancel(model: &mut Model) {
+    let Entry::Confirm(dialog) = std::mem::take(&mut model.entry) else { return };
+    if let Deed::Edit { draft, .. } = &dialog.deed {
+        model.say(format!("nothing was changed; what you wrote is kept in {}", draft.path().display()));
+    }
 }
 
 fn beside(dialog: &Dialog, step: isize) -> Focus {

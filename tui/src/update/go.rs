@@ -1,10 +1,13 @@
 //! From screen to screen and from row to row. Knows no key.
 
+use wonce_api::dead_letter::Selection;
+use wonce_core::operation::OperationVerb;
+
+use crate::desk::Shelf;
 use crate::live::Subject;
 use crate::model::{Model, Place, Screen};
 
-use super::{Cmd, ask};
-use wonce_api::dead_letter::Selection;
+use super::{Cmd, ask, keys};
 
 /// The way is no longer; its beginning is forgotten.
 const MAX_PLACES: usize = 20;
@@ -82,12 +85,12 @@ pub(super) fn enter(model: &mut Model) -> Vec<Cmd> {
     let Some(row) = model.chosen() else { return Vec::new() };
     let screen = match model.screen() {
         Screen::Overview => Screen::Handler(row),
-        Screen::Groups(handler) => Screen::Letters(Selection {
-            handler: handler.clone(),
-            fingerprint: Some(row),
-            ..Selection::default()
-        }),
-        Screen::Letters(_) => match row.parse() {
+        Screen::Groups(handler) => {
+            let group =
+                Selection { handler: handler.clone(), fingerprint: Some(row), ..Selection::default() };
+            Screen::Letters(group, Shelf::Open)
+        }
+        Screen::Letters(..) => match row.parse() {
             Ok(id) => Screen::Letter(id),
             Err(_) => return Vec::new(),
         },
@@ -100,10 +103,38 @@ pub(super) fn enter(model: &mut Model) -> Vec<Cmd> {
     open(model, screen)
 }
 
+/// From the open dead letters to those that were discarded, and back.
+pub(super) fn shelf(model: &mut Model) -> Vec<Cmd> {
+    match model.screen().clone() {
+        Screen::Groups(handler) => {
+            open(model, Screen::Letters(Selection { handler, ..Selection::default() }, Shelf::Discarded))
+        }
+        Screen::Letters(selection, shelf) => {
+            *model.place_mut() = Place::new(Screen::Letters(selection, shelf.other()));
+            arrived(model)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What the chosen operation discarded.
+pub(super) fn discarded_of(model: &mut Model) -> Vec<Cmd> {
+    let Some(operation) = keys::shown_operation(model) else { return Vec::new() };
+    if OperationVerb::parse(&operation.verb) != Some(OperationVerb::Discard) {
+        model.complain(format!(
+            "operation {} is a {}; only a discard is taken back",
+            operation.id, operation.verb
+        ));
+        return Vec::new();
+    }
+    let selection = Selection { operation: Some(operation.id), ..Selection::default() };
+    open(model, Screen::Letters(selection, Shelf::Discarded))
+}
+
 /// The next or the previous dead letter of the list that the person came from.
 pub(super) fn neighbour(model: &mut Model, step: isize) -> Vec<Cmd> {
     let Screen::Letter(id) = *model.screen() else { return Vec::new() };
-    let Some(list) = model.places.iter().rev().nth(1).filter(|p| matches!(p.screen, Screen::Letters(_)))
+    let Some(list) = model.places.iter().rev().nth(1).filter(|p| matches!(p.screen, Screen::Letters(..)))
     else {
         model.say("this dead letter was not opened from a list");
         return Vec::new();

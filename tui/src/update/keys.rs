@@ -1,11 +1,13 @@
 //! What each action of the key table does. Knows no key: the table does.
 
+use wonce_api::operation::Operation;
 use wonce_core::operation::OperationVerb;
 
+use crate::desk::Answer;
 use crate::keys::{Action, Key};
 use crate::model::{Entry, Flow, Model, Mouse, Order, Palette, Screen};
 
-use super::{Cmd, confirm, go};
+use super::{Cmd, confirm, edit, go};
 
 pub(super) fn key(model: &mut Model, key: Key) -> Vec<Cmd> {
     match model.keymap.action(&model.screen().contexts(), key) {
@@ -69,6 +71,11 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::ReplayAll => confirm::dead(model, OperationVerb::Replay, confirm::Reach::Listed),
         Action::Discard => confirm::dead(model, OperationVerb::Discard, confirm::Reach::Chosen),
         Action::DiscardAll => confirm::dead(model, OperationVerb::Discard, confirm::Reach::Listed),
+        Action::Restore => confirm::dead(model, OperationVerb::Restore, confirm::Reach::Chosen),
+        Action::RestoreAll => confirm::dead(model, OperationVerb::Restore, confirm::Reach::Listed),
+        Action::Edit => edit::begin(model),
+        Action::Shelf => go::shelf(model),
+        Action::ShowDiscardedOf => go::discarded_of(model),
         Action::NextEntry => go::neighbour(model, 1),
         Action::PreviousEntry => go::neighbour(model, -1),
         Action::PauseOperation => confirm::operation(model, confirm::Wish::Pause),
@@ -111,6 +118,18 @@ pub(super) fn shown_handler(model: &Model) -> Option<String> {
         Screen::Handler(name) => Some(name.clone()),
         Screen::Overview => model.chosen(),
         Screen::Groups(handler) => handler.clone(),
+        _ => None,
+    }
+}
+
+/// The operation that is chosen or shown.
+pub(super) fn shown_operation(model: &Model) -> Option<Operation> {
+    match (model.screen(), model.place().page.answer()) {
+        (Screen::Operation(_), Some(Answer::Operation(detail))) => Some(detail.operation.clone()),
+        (Screen::Operations, Some(Answer::Operations(list))) => {
+            let row = model.chosen();
+            list.operations.iter().find(|known| Some(known.id.to_string()) == row).cloned()
+        }
         _ => None,
     }
 }

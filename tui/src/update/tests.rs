@@ -9,6 +9,8 @@ use wonce_core::operation::OperationState;
 
 use crate::model::{Dialog, Focus, Sort, Tone};
 
+mod dead;
+
 fn press(model: &mut Model, keys: &[Key]) -> Vec<Cmd> {
     let now = model.now;
     keys.iter().flat_map(|key| update(model, now, Msg::Key(*key))).collect()

@@ -2,14 +2,14 @@
 //! single events.
 
 use ratatui::layout::Rect;
-use wonce_api::dead_letter::{DeadLetterSummary, Group};
+use wonce_api::dead_letter::{DeadLetterSummary, Group, RESTORABLE_DAYS};
 use wonce_api::operation::Operation;
 
 use super::canvas::{Canvas, piece};
 use super::page::{self, Text};
 use super::table::{Column, Side, column, table};
 use super::{Hits, Row};
-use crate::desk::{Answer, MAX_ROWS};
+use crate::desk::{Answer, MAX_ROWS, Shelf};
 use crate::model::{Model, Screen};
 use crate::text::{number, span, time};
 use crate::theme::Role;
@@ -75,24 +75,21 @@ const LETTERS: &[Column] = &[
 ];
 
 pub(super) fn letters(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
-    let (Some(Answer::Letters(list)), Screen::Letters(selection)) =
+    let (Some(Answer::Letters(list)), Screen::Letters(selection, shelf)) =
         (model.place().page.answer(), model.screen())
     else {
         return page::nothing(canvas, area, "DEAD LETTERS", model);
     };
-    let which = match (&selection.fingerprint, &selection.handler) {
-        (Some(group), _) => format!(" of group {group}"),
-        (None, Some(handler)) => format!(" of {handler}"),
-        (None, None) => String::new(),
+    let name = match shelf {
+        Shelf::Open => "DEAD LETTERS".to_owned(),
+        Shelf::Discarded => format!("DISCARDED, for {RESTORABLE_DAYS} days to be restored"),
     };
     let rows: Vec<Row> = model.letters().map(letter).collect();
-    let title = titled(model, format!("DEAD LETTERS{which}  {} of {}", rows.len(), list.total));
+    let title = titled(model, format!("{name}: {selection}  {} of {}", rows.len(), list.total));
     let inside = canvas.panel(area, &title, Role::Muted);
-    let empty = if list.dead_letters.is_empty() {
-        "no open dead letter matches"
-    } else {
-        "none holds this text; Esc shows all"
-    };
+    let none = format!("no {} dead letter matches", shelf.label());
+    let empty =
+        if list.dead_letters.is_empty() { none.as_str() } else { "none holds this text; Esc shows all" };
     table(canvas, inside, LETTERS, &rows, model.chosen_index(), empty)
 }
 

@@ -3,13 +3,14 @@
 
 use ratatui::layout::Rect;
 use wonce_api::action::Action;
-use wonce_api::dead_letter::{DeadLetterDetail, Payload};
+use wonce_api::dead_letter::{DeadLetterDetail, Edit, Payload};
 use wonce_api::event::{AttemptSeen, EffectSeen, Timeline};
 
 use super::Hits;
 use super::canvas::Canvas;
 use super::page::{self, Text};
 use crate::desk::Answer;
+use crate::json::laid_out;
 use crate::model::Model;
 use crate::text::{digest, duration_us, span, time, visible_lines};
 use crate::theme::Role;
@@ -26,6 +27,9 @@ pub(super) fn letter(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits
     let mut text = Text::default();
     facts(&mut text, detail);
     payload(&mut text, "Payload", &detail.payload);
+    if let Some(received) = &detail.received {
+        payload(&mut text, "Payload as it was received", received);
+    }
     if let Some(original) = &detail.original {
         text.heading("The event that owns the key");
         text.fact("standing", format!("{}, accepted {}", original.standing, time(&original.accepted_at)));
@@ -35,6 +39,7 @@ pub(super) fn letter(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits
     }
     attempts(&mut text, &detail.attempts);
     effects(&mut text, &detail.effects);
+    edits(&mut text, &detail.edits);
     actions(&mut text, &detail.actions);
     let title = format!("DEAD LETTER {}", detail.summary.id);
     page::text(canvas, area, &title, &text, model.place().scroll)
@@ -70,10 +75,7 @@ fn facts(text: &mut Text, detail: &DeadLetterDetail) {
 
 /// JSON is laid out, other text is shown as it is, bytes as hex with what can be read.
 fn payload(text: &mut Text, name: &str, payload: &Payload) {
-    let json = (payload.encoding == "text")
-        .then(|| serde_json::from_str::<Box<serde_json::value::RawValue>>(&payload.body).ok())
-        .flatten()
-        .and_then(|raw| pretty(raw.get()));
+    let json = (payload.encoding == "text").then(|| laid_out(&payload.body)).flatten();
     let kind = match (&json, payload.encoding.as_str()) {
         (Some(_), _) => "JSON, laid out",
         (None, "text") => "text",
@@ -94,52 +96,6 @@ fn payload(text: &mut Text, name: &str, payload: &Payload) {
     if count > MAX_PAYLOAD_LINES {
         text.line(Role::Warning, format!("  {} more lines are not shown", count - MAX_PAYLOAD_LINES));
     }
-}
-
-/// JSON with line breaks and indents; no token of it is read as a number, so that none can change.
-fn pretty(json: &str) -> Option<String> {
-    let (mut out, mut depth, mut in_text, mut escaped) = (String::new(), 0_usize, false, false);
-    let mut chars = json.chars().filter(|c| !c.is_control()).peekable();
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', depth * 2));
-    };
-    while let Some(c) = chars.next() {
-        if in_text {
-            out.push(c);
-            (escaped, in_text) = (c == '\\' && !escaped, c != '"' || escaped);
-            continue;
-        }
-        match c {
-            '"' => {
-                in_text = true;
-                out.push(c);
-            }
-            '{' | '[' => {
-                out.push(c);
-                while chars.next_if(|c| c.is_whitespace()).is_some() {}
-                if let Some(end) = chars.next_if(|c| matches!(c, '}' | ']')) {
-                    out.push(end);
-                } else {
-                    depth += 1;
-                    line(&mut out, depth);
-                }
-            }
-            '}' | ']' => {
-                depth = depth.checked_sub(1)?;
-                line(&mut out, depth);
-                out.push(c);
-            }
-            ',' => {
-                out.push(c);
-                line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            c if c.is_whitespace() => {}
-            c => out.push(c),
-        }
-    }
-    Some(out)
 }
 
 /// `0000  68 65 6c 6c 6f  |hello|`.
@@ -201,6 +157,21 @@ fn effects(text: &mut Text, effects: &[EffectSeen]) {
     }
 }
 
+/// Nothing where nobody edited: most events are never touched.
+fn edits(text: &mut Text, edits: &[Edit]) {
+    if edits.is_empty() {
+        return;
+    }
+    text.heading(format!("Edits of the payload: {}", edits.len()));
+    for edit in edits {
+        let (before, after) = (digest(&edit.hash_before), digest(&edit.hash_after));
+        text.line(
+            Role::Text,
+            format!("  {}  {before} -> {after} by {}  {}", time(&edit.at), edit.actor, edit.reason),
+        );
+    }
+}
+
 fn actions(text: &mut Text, actions: &[Action]) {
     text.heading(format!("What people did: {}", actions.len()));
     text.actions(actions);
@@ -227,6 +198,7 @@ pub(super) fn event(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits 
             format!("  {}  {} {}: {}", letter.id, letter.state, letter.reason, letter.message),
         );
     }
+    edits(&mut text, &timeline.edits);
     actions(&mut text, &timeline.actions);
     let title = format!("EVENT {} of {}", timeline.key, timeline.handler);
     page::text(canvas, area, &title, &text, model.place().scroll)
@@ -275,24 +247,6 @@ fn standing(text: &mut Text, timeline: &Timeline) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn laid_out_json_keeps_every_token_as_it_came() {
-        let json = r#"{"n":12345678901234567890.10,"t":"a, {b}: \"c\"","e":{},"l":[1,[]]}"#;
-        let laid_out = pretty(json).expect("it works");
-        let lines = [
-            "{",
-            "  \"n\": 12345678901234567890.10,",
-            "  \"t\": \"a, {b}: \\\"c\\\"\",",
-            "  \"e\": {},",
-            "  \"l\": [",
-            "    1,",
-            "    []",
-            "  ]",
-            "}",
-        ];
-        assert_eq!(laid_out.lines().collect::<Vec<_>>(), lines);
-    }
 
     #[test]
     fn bytes_are_shown_with_their_place_and_what_can_be_read() {

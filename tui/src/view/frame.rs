@@ -61,7 +61,7 @@ const WIDE_TABS: u16 = 100;
 
 fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let dead = model.seen.totals.dead_letters.map_or_else(String::new, |dead| format!(" {}", number(dead.n)));
-    let in_dead = matches!(model.screen(), Screen::Groups(_) | Screen::Letters(_) | Screen::Letter(_));
+    let in_dead = matches!(model.screen(), Screen::Groups(_) | Screen::Letters(..) | Screen::Letter(_));
     let in_ops = matches!(model.screen(), Screen::Operations | Screen::Operation(_));
     let is = |screen: Screen| *model.screen() == screen;
     let names = if area.width >= WIDE_TABS {

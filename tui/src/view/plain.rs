@@ -237,6 +237,9 @@ const fn heading(context: crate::keys::Context) -> &'static str {
         C::HandlerPage => "One handler's screen",
         C::Dead => "Dead letters and their groups",
         C::DeadList => "A list of dead letters",
+        C::Discarded => "A discarded dead letter",
+        C::DiscardedList => "A list of discarded dead letters",
+        C::Shelf => "Open and discarded",
         C::Entry => "One dead letter",
         C::Operation => "An operation",
     }
