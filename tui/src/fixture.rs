@@ -2,7 +2,7 @@
 //! that waits, dead letters, an operation. Everything is said as a host says it.
 
 use serde_json::{Value, json};
-use wonce_api::live::{Message, Samples, histogram};
+use wonce_api::live::{LogLevel, Message, Samples, histogram};
 
 use crate::desk::{Answer, Shelf};
 use crate::keys::Keymap;
@@ -180,12 +180,50 @@ pub(crate) fn show(model: &mut Model, screen: Screen) {
     model.entry = Entry::Keys;
     let cmds = update(model, now, Msg::Second);
     for cmd in cmds {
-        if let Cmd::Ask { token, .. } = cmd {
-            let result = answer(model.screen()).ok_or_else(|| "nobody knows".to_owned());
-            let _ = update(model, now, Msg::Answered { token, result });
+        match cmd {
+            Cmd::Ask { token, .. } => {
+                let result = answer(model.screen()).ok_or_else(|| "nobody knows".to_owned());
+                let _ = update(model, now, Msg::Answered { token, result });
+            }
+            Cmd::FollowLogs { round, wanted: Some(_) } => log(model, round),
+            _ => {}
         }
     }
     model.look();
+}
+
+/// Two hosts say what went wrong; one of them too much.
+fn log(model: &mut Model, round: u64) {
+    let now = model.now;
+    let line = |second: u64, level: &str, message: &str, fields: Value| json!({"at": at(second), "level": level, "message": message, "fields": fields});
+    let hello = |host: &str| {
+        json!({"protocol": 1, "boot": host, "host": host, "version": "0.1.0", "database": "d",
+            "now": at(SECONDS), "tick_ms": 1_000, "keep_alive_ms": 15_000, "resumable_frames": 0})
+    };
+    let failed =
+        json!({"handler": "payments.capture", "key": "p-81990", "attempt": "1", "error_class": "permanent"});
+    let frames = [
+        (0, "hello", hello("a")),
+        (1, "hello", hello("b")),
+        (
+            0,
+            "log",
+            json!({"dropped": 0, "lines": [
+            line(70, "info", "wonce is running", json!({"admin": "127.0.0.1:8081"})),
+            line(80, "warn", "a delivery is dead: currency JPY has no cents", failed)]}),
+        ),
+        (
+            1,
+            "log",
+            json!({"dropped": 1_243, "lines": [
+            line(85, "error", "the sink email does not answer", json!({"sink": "email"}))]}),
+        ),
+    ];
+    for (place, event, data) in frames {
+        let message = Message::parse(event, &data.to_string()).expect("as a host writes it").expect("known");
+        let report = Report::Message(now, Box::new(message));
+        let _ = update(model, now, Msg::Logged { round, place, report });
+    }
 }
 
 /// Every kind of screen.
@@ -207,6 +245,7 @@ pub(crate) fn screens() -> Vec<(&'static str, Screen)> {
         ("hosts", Screen::Hosts),
         ("outlets", Screen::Outlets),
         ("changes", Screen::Changes),
+        ("log", Screen::Logs { handler: None, level: LogLevel::Info }),
         ("help", Screen::Help),
     ]
 }
@@ -286,7 +325,12 @@ fn answer(screen: &Screen) -> Option<Answer> {
             "blocked": [{"ordering_key": "o-9", "head": "p-81990", "attempts": 2, "due_at": at(120),
                 "message": "order \"o-9\" is not there yet", "followers": 4}], "actions": []}))))
         }
-        Screen::Overview | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => return None,
+        Screen::Overview
+        | Screen::Hosts
+        | Screen::Outlets
+        | Screen::Changes
+        | Screen::Logs { .. }
+        | Screen::Help => return None,
     })
 }
 

@@ -69,6 +69,9 @@ pub enum Action {
     Edit,
     Shelf,
     ShowDiscardedOf,
+    ShowLogs,
+    ShowLogsOfHandler,
+    NextLevel,
     NextEntry,
     PreviousEntry,
     PauseOperation,
@@ -103,6 +106,8 @@ pub enum Context {
     Entry,
     /// An operation is chosen or shown.
     Operation,
+    /// The log is shown.
+    Logs,
 }
 
 /// One line of the table.
@@ -236,6 +241,22 @@ pub const TABLE: &[Binding] = &[
         "dead",
         "show the handler's dead letters",
     ),
+    on(
+        C::Handler,
+        Action::ShowLogsOfHandler,
+        &[Char('L')],
+        "log_of_handler",
+        "log",
+        "show the handler's log lines",
+    ),
+    on(
+        C::Logs,
+        Action::NextLevel,
+        &[Char('V')],
+        "level",
+        "level",
+        "show only warnings and errors, only errors, or all again",
+    ),
     on(C::HandlerPage, Action::NextStage, &[Char('d')], "stage", "stage", "show the times of another stage"),
     on(C::Everywhere, Action::Filter, &[Char('/')], "filter", "filter", "show only rows that hold a text"),
     on(C::Sorted, Action::SortNext, &[Char('s')], "sort", "sort", "put the rows in another order"),
@@ -295,6 +316,7 @@ pub const TABLE: &[Binding] = &[
         "",
         "show what people did, and what fires",
     ),
+    on(C::Everywhere, Action::ShowLogs, &[Char('7')], "log", "", "show the log of the hosts"),
     on(
         C::Everywhere,
         Action::ShowSubject,

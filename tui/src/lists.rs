@@ -7,7 +7,7 @@ use wonce_api::dead_letter::{DeadLetterSummary, Group};
 use wonce_api::operation::Operation;
 
 use crate::desk::Answer;
-use crate::live::HandlerRow;
+use crate::live::{HandlerRow, Line, Said};
 use crate::model::{Model, Order, Screen, Sort};
 
 impl Model {
@@ -18,6 +18,7 @@ impl Model {
             Screen::Overview => self.handlers().map(|row| row.name.clone()).collect(),
             Screen::Groups(_) => self.groups().map(|group| group.fingerprint.clone()).collect(),
             Screen::Letters(..) => self.letters().map(|letter| letter.id.to_string()).collect(),
+            Screen::Logs { .. } => self.log_lines().map(|line| line.number.to_string()).collect(),
             Screen::Operations => self.operations().map(|operation| operation.id.to_string()).collect(),
             Screen::Handler(_)
             | Screen::Letter(_)
@@ -47,7 +48,26 @@ impl Model {
     pub(crate) fn chosen_of(&self, rows: &[String]) -> Option<usize> {
         let place = self.place();
         let by_name = place.chosen.as_ref().and_then(|name| rows.iter().position(|row| row == name));
-        by_name.or_else(|| (!rows.is_empty()).then(|| place.index.min(rows.len() - 1)))
+        // A log that nobody moves in is followed: its newest line is the chosen one.
+        let index = if self.follows_log() { usize::MAX } else { place.index };
+        by_name.or_else(|| (!rows.is_empty()).then(|| index.min(rows.len() - 1)))
+    }
+
+    /// Whether the newest line of the log stays the chosen one.
+    pub(crate) fn follows_log(&self) -> bool {
+        matches!(self.screen(), Screen::Logs { .. }) && self.place().chosen.is_none()
+    }
+
+    /// The log lines that pass the filter, oldest first.
+    pub fn log_lines(&self) -> impl Iterator<Item = &Line> {
+        self.logs.lines().filter(|line| match &line.said {
+            Said::Line(said) => {
+                let fields = said.fields.values().map(String::as_str);
+                let texts: Vec<&str> = fields.chain([said.message.as_str(), line.host.as_str()]).collect();
+                self.passes(&texts)
+            }
+            Said::Missed(_) => true,
+        })
     }
 
     /// Handlers that pass the filter, in the chosen order.

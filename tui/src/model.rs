@@ -4,9 +4,10 @@
 use crate::command::quoted;
 use crate::desk::{Answer, Deed, Question, Shelf};
 use crate::keys::{Context, Keymap};
-use crate::live::{Fleet, HandlerDetail, Moment, Overview, Window};
+use crate::live::{Fleet, HandlerDetail, Logs, Moment, Overview, Window};
 use crate::theme::Theme;
 use wonce_api::dead_letter::{GroupQuery, Selection};
+use wonce_api::live::{LogLevel, LogQuery};
 
 /// How long a short message stays on the screen.
 pub const TOAST_MS: u64 = 6_000;
@@ -32,6 +33,12 @@ pub enum Screen {
     Hosts,
     Outlets,
     Changes,
+    /// Log lines of one handler or of all.
+    Logs {
+        handler: Option<String>,
+        /// And what matters more.
+        level: LogLevel,
+    },
     Help,
 }
 
@@ -49,10 +56,24 @@ impl Screen {
             Screen::Operations => Question::Operations,
             Screen::Operation(id) => Question::Operation(*id),
             Screen::Event { handler, key } => Question::Event { handler: handler.clone(), key: key.clone() },
-            Screen::Overview | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => {
-                return None;
-            }
+            Screen::Overview
+            | Screen::Hosts
+            | Screen::Outlets
+            | Screen::Changes
+            | Screen::Logs { .. }
+            | Screen::Help => return None,
         })
+    }
+
+    /// Which log lines the screen follows; none on any other.
+    #[must_use]
+    pub fn log_lines(&self) -> Option<LogQuery> {
+        match self {
+            Screen::Logs { handler, level } => {
+                Some(LogQuery { level: Some(level.as_str().to_owned()), handler: handler.clone() })
+            }
+            _ => None,
+        }
     }
 
     /// Which keys mean something here.
@@ -68,6 +89,7 @@ impl Screen {
                 &[C::List, C::Rows, C::Discarded, C::DiscardedList, C::Shelf]
             }
             Screen::Letter(_) => &[C::List, C::Dead, C::Discarded, C::Entry],
+            Screen::Logs { .. } => &[C::List, C::Rows, C::Logs],
             Screen::Operations => &[C::List, C::Rows, C::Operation],
             Screen::Operation(_) => &[C::List, C::Operation],
             Screen::Event { .. } | Screen::Hosts | Screen::Outlets | Screen::Changes | Screen::Help => {
@@ -94,6 +116,7 @@ impl Screen {
             Screen::Hosts,
             Screen::Outlets,
             Screen::Changes,
+            Screen::Logs { handler: None, level: LogLevel::Info },
             Screen::Help,
         ];
         all.iter().map(Screen::contexts).collect()
@@ -115,6 +138,8 @@ impl Screen {
             Screen::Hosts => "hosts".to_owned(),
             Screen::Outlets => "sources and sinks".to_owned(),
             Screen::Changes => "changes and alerts".to_owned(),
+            Screen::Logs { handler: None, .. } => "log".to_owned(),
+            Screen::Logs { handler: Some(handler), .. } => format!("log of {handler}"),
             Screen::Help => "help".to_owned(),
         }
     }
@@ -359,6 +384,8 @@ pub struct Model {
     /// What was drawn last of the fleet: keys act on what was seen.
     pub seen: Overview,
     pub detail: Option<HandlerDetail>,
+    /// The lines of the log screen.
+    pub logs: Logs,
     /// Rows that fit on the screen, as the last drawing found.
     pub page_rows: usize,
     /// Makes names of operations unique.
@@ -387,6 +414,7 @@ impl Model {
             toast: None,
             seen: Overview::default(),
             detail: None,
+            logs: Logs::default(),
             page_rows: 10,
             session,
             counter: 0,
@@ -420,6 +448,7 @@ impl Model {
             return;
         }
         self.seen = self.fleet.overview(self.window);
+        self.logs.look();
         self.detail = match self.screen() {
             Screen::Handler(name) => self.fleet.handler(name, self.window),
             _ => None,

@@ -11,5 +11,5 @@ pub mod target;
 
 pub use ask::Ask;
 pub use error::Error;
-pub use stream::{Clock, MAX_REPORTS, Report, follow};
+pub use stream::{Clock, Feed, MAX_REPORTS, Report, follow};
 pub use target::{Hosts, Target};

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use wonce_api::live::Message;
 
 use crate::live::{Fleet, Link, Overview, Window};
-use crate::net::{Clock, Hosts, MAX_REPORTS, Report, follow};
+use crate::net::{Clock, Feed, Hosts, MAX_REPORTS, Report, follow};
 
 /// The look takes no longer.
 pub const LOOK_LIMIT: Duration = Duration::from_secs(15);
@@ -37,7 +37,7 @@ pub async fn once(hosts: Hosts, window: Window) -> Result<Overview, NoLook> {
     let (clock, hosts_named) = (Clock::new(), hosts.len());
     let (out, mut reports) = mpsc::channel(MAX_REPORTS);
     // It ends with the receiver, at the end of this function.
-    let follower = tokio::spawn(follow(hosts, clock, out));
+    let follower = tokio::spawn(follow(hosts, Feed::Live, clock, out, |report| report));
     let mut fleet = Fleet::default();
     let look = look(&mut fleet, &mut reports, clock, hosts_named);
     let looked = tokio::time::timeout(LOOK_LIMIT, look).await;

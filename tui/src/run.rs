@@ -12,13 +12,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 use wonce_api::dead_letter::DeadLetterDetail;
+use wonce_api::live::LogQuery;
 
 use crate::desk::{Deed, Desk, Done, Question};
 use crate::draft::Draft;
 use crate::keys::Keymap;
 use crate::live::Window;
 use crate::model::{Model, Mouse};
-use crate::net::{Ask, Clock, Hosts, MAX_REPORTS, follow};
+use crate::net::{Ask, Clock, Feed, Hosts, MAX_REPORTS, follow};
 use crate::term::{Input, Reader, Screen};
 use crate::theme::{Surroundings, Theme};
 use crate::update::{Cmd, Msg, Scroll, Written, update};
@@ -74,10 +75,12 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
     let mut screen = Screen::enter()?;
     screen.mouse(model.mouse)?;
     let reader = Reader::start(typed)?;
+    let (say_lines, mut lines) = mpsc::channel(MAX_REPORTS);
     let mut console = Console {
         model,
         clock,
         desk,
+        logs: LogFollowers { hosts: hosts.clone(), clock, say: say_lines, tasks: JoinSet::new() },
         screen,
         reader,
         interrupt: signal(SignalKind::interrupt())?,
@@ -90,7 +93,7 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // It ends with the receiver, at the end of this function.
-    let follower = tokio::spawn(follow(hosts, clock, say));
+    let follower = tokio::spawn(follow(hosts, Feed::Live, clock, say, |report| report));
     let mut drawn = Instant::now();
     let mut due = Due::Now;
     loop {
@@ -115,6 +118,7 @@ pub async fn run(hosts: Hosts, settings: Settings) -> io::Result<()> {
                 }
                 step
             }
+            Some(line) = lines.recv() => console.take(line, Due::Data)?,
             () = later, if due == Due::Data => Step::On(Due::Data),
         };
         match step {
@@ -138,6 +142,7 @@ struct Console {
     model: Model,
     clock: Clock,
     desk: Desk,
+    logs: LogFollowers,
     screen: Screen,
     reader: Reader,
     interrupt: Signal,
@@ -198,6 +203,7 @@ impl Console {
                     self.reader.go_on();
                 }
                 Cmd::Copy(text) => self.screen.copy(&text)?,
+                Cmd::FollowLogs { round, wanted } => self.logs.follow(round, wanted),
                 Cmd::Mouse => self.screen.mouse(self.model.mouse)?,
                 cmd @ (Cmd::Ask { .. } | Cmd::Act { .. }) => self.queue.push_back(cmd),
             }
@@ -235,7 +241,29 @@ impl Console {
             | Cmd::Copy(_)
             | Cmd::Mouse
             | Cmd::Edit(_)
+            | Cmd::FollowLogs { .. }
             | Cmd::Forget(_) => {}
+        }
+    }
+}
+
+/// Those who follow the logs of the hosts, one each. They end with this.
+struct LogFollowers {
+    hosts: Hosts,
+    clock: Clock,
+    say: mpsc::Sender<Msg>,
+    tasks: JoinSet<()>,
+}
+
+impl LogFollowers {
+    fn follow(&mut self, round: u64, wanted: Option<LogQuery>) {
+        self.tasks.abort_all();
+        // Those that were ended are let go.
+        while self.tasks.try_join_next().is_some() {}
+        let Some(query) = wanted else { return };
+        for (place, host) in self.hosts.each().enumerate() {
+            let label = move |report| Msg::Logged { round, place, report };
+            self.tasks.spawn(follow(host, Feed::Logs(query.clone()), self.clock, self.say.clone(), label));
         }
     }
 }

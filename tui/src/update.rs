@@ -3,6 +3,7 @@
 //! terminal, no socket and no clock: the time comes in.
 
 use wonce_api::dead_letter::DeadLetterDetail;
+use wonce_api::live::LogQuery;
 
 use crate::desk::{Answer, Deed, Done, Question};
 use crate::draft::Draft;
@@ -30,6 +31,12 @@ pub enum Msg {
     Click(String),
     Scroll(Scroll),
     Heard(Report),
+    /// From the log of the host at a place, in the round that was asked for.
+    Logged {
+        round: u64,
+        place: usize,
+        report: Report,
+    },
     /// A second has passed.
     Second,
     /// What a question led to; `token` says which.
@@ -64,6 +71,11 @@ pub enum Cmd {
     Edit(Box<DeadLetterDetail>),
     /// A draft that nobody needs any more.
     Forget(Draft),
+    /// Follow these log lines of every host, and no others.
+    FollowLogs {
+        round: u64,
+        wanted: Option<LogQuery>,
+    },
     Ask {
         token: u64,
         question: Question,
@@ -91,6 +103,12 @@ pub fn update(model: &mut Model, now: Moment, msg: Msg) -> Vec<Cmd> {
             heard(model, report);
             Vec::new()
         }
+        Msg::Logged { round, place, report } => {
+            if model.logs.is_now(round) {
+                logged(model, place, report);
+            }
+            Vec::new()
+        }
         Msg::Second => {
             second(model);
             Vec::new()
@@ -103,6 +121,8 @@ pub fn update(model: &mut Model, now: Moment, msg: Msg) -> Vec<Cmd> {
         Msg::Written(result) => edit::written(model, result),
     };
     cmds.extend(ask::due(model));
+    let wanted = model.screen().log_lines();
+    cmds.extend(model.logs.follow(wanted.clone()).map(|round| Cmd::FollowLogs { round, wanted }));
     cmds
 }
 
@@ -110,6 +130,14 @@ fn heard(model: &mut Model, report: Report) {
     match report {
         Report::Link(moment, link) => model.fleet.link(moment, link),
         Report::Message(moment, message) => model.fleet.apply(moment, *message),
+        Report::Skipped(moment) => model.fleet.skip(moment),
+    }
+}
+
+fn logged(model: &mut Model, place: usize, report: Report) {
+    match report {
+        Report::Link(_, link) => model.logs.link(place, link),
+        Report::Message(_, message) => model.logs.apply(place, *message),
         Report::Skipped(moment) => model.fleet.skip(moment),
     }
 }

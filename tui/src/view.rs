@@ -14,6 +14,7 @@ mod event;
 mod frame;
 mod handler;
 mod heat;
+mod logs;
 mod overlay;
 mod overview;
 mod page;
@@ -82,6 +83,7 @@ fn screen(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
         Screen::Hosts => plain::hosts(canvas, area, model),
         Screen::Outlets => plain::outlets(canvas, area, model),
         Screen::Changes => plain::changes(canvas, area, model),
+        Screen::Logs { .. } => logs::draw(canvas, area, model),
         Screen::Help => plain::help(canvas, area, model),
     }
 }

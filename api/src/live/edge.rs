@@ -64,6 +64,35 @@ pub struct Op {
     pub started_at: Time,
 }
 
+/// How much a log line matters; the first is the most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    #[default]
+    Info,
+}
+
+impl LogLevel {
+    pub const ALL: [LogLevel; 3] = [LogLevel::Error, LogLevel::Warn, LogLevel::Info];
+
+    /// The word in the protocol.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+        }
+    }
+
+    /// The level of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == word)
+    }
+}
+
 /// The query of the stream of log lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
-use wonce_api::live::{Cursor, LogQuery};
+use wonce_api::live::{Cursor, LogLevel, LogQuery};
 use wonce_core::name::HandlerName;
 
 use super::refusal::Refusal;
@@ -16,7 +16,7 @@ use super::{AdminState, request};
 use crate::live::hub::MAX_READERS;
 use crate::live::logs::MAX_LOG_READERS;
 use crate::live::{Full, LogReader, Reader};
-use crate::telemetry::logs::tail::{Level, Wanted};
+use crate::telemetry::logs::tail::Wanted;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Asks proxies not to hold back what is small.
@@ -58,9 +58,9 @@ async fn next_lines(mut reader: LogReader) -> Option<(Result<Bytes, Infallible>,
 }
 
 fn wanted(query: LogQuery) -> Result<Wanted, Refusal> {
-    let level = query.level.as_deref().map_or(Ok(Level::Info), |word| {
-        Level::parse(word).ok_or_else(|| {
-            let known = Level::ALL.map(Level::as_str).join(", ");
+    let level = query.level.as_deref().map_or(Ok(LogLevel::Info), |word| {
+        LogLevel::parse(word).ok_or_else(|| {
+            let known = LogLevel::ALL.map(LogLevel::as_str).join(", ");
             Refusal::bad_request(format!("level {word:?} is not shown; the levels are {known}"))
         })
     })?;

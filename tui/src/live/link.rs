@@ -60,6 +60,15 @@ impl Link {
         matches!(self, Link::Live { .. })
     }
 
+    /// Why nothing comes in, when it was already.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Link::Connecting { .. } | Link::Live { .. } => None,
+            Link::Stale { reason, .. } | Link::Refused { reason, .. } => Some(reason),
+        }
+    }
+
     /// Since when the link is in this state; for a stale one, when something was heard last.
     #[must_use]
     pub fn since(&self) -> Moment {

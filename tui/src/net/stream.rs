@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Method, Response, StatusCode, header};
 use tokio::sync::mpsc::Sender;
 use wonce_api::Problem;
-use wonce_api::live::{self, Message};
+use wonce_api::live::{self, LogQuery, Message};
 
 use super::backoff::{Backoff, HEALTHY};
 use super::error::root_cause;
@@ -66,23 +66,59 @@ enum End {
     Broken { reason: String, not_before: Option<Duration> },
 }
 
-/// Follows the stream until nobody listens, or until no host lets it in, which is its last report.
-pub async fn follow(hosts: Hosts, clock: Clock, out: Sender<Report>) {
-    let mut follower = Follower { hosts, clock, out, last_id: None, heard: None, silence: SILENCE };
+/// Which stream of a host is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feed {
+    /// Numbers and edges of the fleet.
+    Live,
+    /// Log lines of the host itself.
+    Logs(LogQuery),
+}
+
+impl Feed {
+    fn path(&self) -> &'static str {
+        match self {
+            Feed::Live => live::PATH,
+            Feed::Logs(_) => live::LOGS_PATH,
+        }
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        match self {
+            Feed::Live => Vec::new(),
+            Feed::Logs(LogQuery { level, handler }) => [("level", level), ("handler", handler)]
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+                .collect(),
+        }
+    }
+}
+
+/// Follows a stream until nobody listens, or until no host lets it in, which is its last report.
+/// `label` makes of a report what the listener wants to hear.
+pub async fn follow<T, L>(hosts: Hosts, feed: Feed, clock: Clock, out: Sender<T>, label: L)
+where
+    T: Send,
+    L: Fn(Report) -> T + Send + Sync,
+{
+    let mut follower =
+        Follower { hosts, feed, clock, out, label, last_id: None, heard: None, silence: SILENCE };
     follower.run().await;
 }
 
-struct Follower {
+struct Follower<T, L> {
     hosts: Hosts,
+    feed: Feed,
     clock: Clock,
-    out: Sender<Report>,
+    out: Sender<T>,
+    label: L,
     last_id: Option<String>,
     /// When something was heard last.
     heard: Option<Moment>,
     silence: Duration,
 }
 
-impl Follower {
+impl<T: Send, L: Fn(Report) -> T + Send + Sync> Follower<T, L> {
     async fn run(&mut self) {
         let (started, mut backoff) = (self.clock.now(), Backoff::default());
         let (mut place, mut attempt) = (0, 1);
@@ -135,7 +171,7 @@ impl Follower {
     }
 
     async fn report(&self, report: Report) -> Result<(), End> {
-        self.out.send(report).await.map_err(|_| End::Unheard)
+        self.out.send((self.label)(report)).await.map_err(|_| End::Unheard)
     }
 
     /// One connection, until it is over.
@@ -174,8 +210,8 @@ impl Follower {
     }
 
     async fn open(&self, host: &Host) -> Result<Response, End> {
-        let path: Vec<&str> = live::PATH.split('/').filter(|part| !part.is_empty()).collect();
-        let request = self.hosts.request(host, Method::GET, &path, &[]);
+        let path: Vec<&str> = self.feed.path().split('/').filter(|part| !part.is_empty()).collect();
+        let request = self.hosts.request(host, Method::GET, &path, &self.feed.query());
         let request = request.map_err(|error| End::Refused(error.to_string()))?;
         let request = match &self.last_id {
             Some(id) => request.header("last-event-id", id),

@@ -100,6 +100,11 @@ impl Hosts {
         self.hosts.len()
     }
 
+    /// Each of them alone.
+    pub fn each(&self) -> impl Iterator<Item = Hosts> {
+        self.hosts.iter().map(|host| Hosts { hosts: vec![host.clone()], token: self.token.clone() })
+    }
+
     /// The one at a place; places go round.
     pub(super) fn at(&self, place: usize) -> &Host {
         &self.hosts[place % self.hosts.len()]

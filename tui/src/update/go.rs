@@ -1,10 +1,11 @@
 //! From screen to screen and from row to row. Knows no key.
 
 use wonce_api::dead_letter::Selection;
+use wonce_api::live::LogLevel;
 use wonce_core::operation::OperationVerb;
 
 use crate::desk::Shelf;
-use crate::live::Subject;
+use crate::live::{Said, Subject};
 use crate::model::{Model, Place, Screen};
 
 use super::{Cmd, ask, keys};
@@ -94,6 +95,13 @@ pub(super) fn enter(model: &mut Model) -> Vec<Cmd> {
             Ok(id) => Screen::Letter(id),
             Err(_) => return Vec::new(),
         },
+        Screen::Logs { .. } => match event_of_line(model, &row) {
+            Some(event) => event,
+            None => {
+                model.say("this line speaks of no event");
+                return Vec::new();
+            }
+        },
         Screen::Operations => match row.parse() {
             Ok(id) => Screen::Operation(id),
             Err(_) => return Vec::new(),
@@ -131,6 +139,27 @@ pub(super) fn discarded_of(model: &mut Model) -> Vec<Cmd> {
     open(model, Screen::Letters(selection, Shelf::Discarded))
 }
 
+/// The event of which a log line speaks.
+fn event_of_line(model: &Model, row: &str) -> Option<Screen> {
+    let line = model.log_lines().find(|line| line.number.to_string() == row)?;
+    let Said::Line(said) = &line.said else { return None };
+    let field = |name: &str| said.fields.get(name).cloned();
+    Some(Screen::Event { handler: field("handler")?, key: field("key")? })
+}
+
+/// Lines that matter more, and after the most again all.
+pub(super) fn next_level(model: &mut Model) -> Vec<Cmd> {
+    if let Screen::Logs { level, .. } = &mut model.place_mut().screen {
+        *level = match level {
+            LogLevel::Info => LogLevel::Warn,
+            LogLevel::Warn => LogLevel::Error,
+            LogLevel::Error => LogLevel::Info,
+        };
+        model.place_mut().chosen = None;
+    }
+    Vec::new()
+}
+
 /// The next or the previous dead letter of the list that the person came from.
 pub(super) fn neighbour(model: &mut Model, step: isize) -> Vec<Cmd> {
     let Screen::Letter(id) = *model.screen() else { return Vec::new() };
@@ -163,12 +192,17 @@ pub(super) fn neighbour(model: &mut Model, step: isize) -> Vec<Cmd> {
 pub(super) fn scroll(model: &mut Model, by: isize) -> Vec<Cmd> {
     let rows = model.rows();
     let at = model.chosen_of(&rows);
+    let is_log = matches!(model.screen(), Screen::Logs { .. });
     let place = model.place_mut();
     match at {
         None => place.scroll = place.scroll.saturating_add_signed(by),
         Some(at) => {
             let to = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
             (place.index, place.chosen) = (to, rows.get(to).cloned());
+            if is_log && to + 1 == rows.len() {
+                // At the end it is followed again.
+                place.chosen = None;
+            }
         }
     }
     Vec::new()

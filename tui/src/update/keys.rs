@@ -1,5 +1,6 @@
 //! What each action of the key table does. Knows no key: the table does.
 
+use wonce_api::live::LogLevel;
 use wonce_api::operation::Operation;
 use wonce_core::operation::OperationVerb;
 
@@ -28,6 +29,12 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::ShowHosts => go::switch(model, Screen::Hosts),
         Action::ShowOutlets => go::switch(model, Screen::Outlets),
         Action::ShowChanges => go::switch(model, Screen::Changes),
+        Action::ShowLogs => go::switch(model, Screen::Logs { handler: None, level: LogLevel::Info }),
+        Action::ShowLogsOfHandler => match shown_handler(model) {
+            Some(handler) => go::open(model, Screen::Logs { handler: Some(handler), level: LogLevel::Info }),
+            None => Vec::new(),
+        },
+        Action::NextLevel => go::next_level(model),
         Action::ShowSubject => go::subject(model),
         Action::ShowLast => go::last(model),
         Action::Lookup => enter(model, Entry::Lookup(String::new())),

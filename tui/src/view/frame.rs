@@ -65,9 +65,9 @@ fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let in_ops = matches!(model.screen(), Screen::Operations | Screen::Operation(_));
     let is = |screen: Screen| *model.screen() == screen;
     let names = if area.width >= WIDE_TABS {
-        ["Overview", "Dead letters", "Operations", "Hosts", "Sources, sinks", "Changes"]
+        ["Overview", "Dead letters", "Operations", "Hosts", "Sources, sinks", "Changes", "Log"]
     } else {
-        ["Overview", "Dead", "Ops", "Hosts", "In/out", "Changes"]
+        ["Overview", "Dead", "Ops", "Hosts", "In/out", "Changes", "Log"]
     };
     let tabs = [
         (format!("1 {}", names[0]), is(Screen::Overview)),
@@ -76,6 +76,7 @@ fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
         (format!("4 {}", names[3]), is(Screen::Hosts)),
         (format!("5 {}", names[4]), is(Screen::Outlets)),
         (format!("6 {}", names[5]), is(Screen::Changes)),
+        (format!("7 {}", names[6]), matches!(model.screen(), Screen::Logs { .. })),
     ];
     let mut line = Vec::new();
     for (text, here) in tabs {

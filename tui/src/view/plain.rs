@@ -242,6 +242,7 @@ const fn heading(context: crate::keys::Context) -> &'static str {
         C::Shelf => "Open and discarded",
         C::Entry => "One dead letter",
         C::Operation => "An operation",
+        C::Logs => "The log",
     }
 }
 

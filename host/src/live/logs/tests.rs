@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
 
-use wonce_api::live::LogLine;
+use wonce_api::live::{LogLevel, LogLine};
 
 use super::super::hub::About;
 use super::*;
-use crate::telemetry::logs::tail::Level;
 
-const ALL: Wanted = Wanted { level: Level::Info, handler: None };
+const ALL: Wanted = Wanted { level: LogLevel::Info, handler: None };
 
 fn hub() -> Arc<Hub> {
     Hub::new(About { boot: "b".to_owned(), name: "h".to_owned(), database: "d".to_owned() })
@@ -21,7 +20,7 @@ fn logs(tail: &'static Tail) -> Logs {
     Logs { pace, ..Logs::new(tail) }
 }
 
-fn say(tail: &Tail, level: Level, message: &str) {
+fn say(tail: &Tail, level: LogLevel, message: &str) {
     let line = LogLine {
         at: String::new(),
         level: level.as_str().to_owned(),
@@ -53,12 +52,12 @@ async fn next(reader: &mut LogReader) -> (String, u64, Vec<String>, u64) {
 #[tokio::test]
 async fn a_reader_gets_the_last_lines_and_then_the_next_in_batches() {
     let (hub, tail) = (hub(), tail(10));
-    say(tail, Level::Info, "before");
+    say(tail, LogLevel::Info, "before");
     let mut reader = logs(tail).read(&hub, ALL, None).expect("a place");
     assert_eq!(next(&mut reader).await.0, "hello");
     assert_eq!(next(&mut reader).await, ("log".to_owned(), 1, vec!["before".to_owned()], 0));
-    say(tail, Level::Warn, "one");
-    say(tail, Level::Info, "two");
+    say(tail, LogLevel::Warn, "one");
+    say(tail, LogLevel::Info, "two");
     let both = vec!["one".to_owned(), "two".to_owned()];
     assert_eq!(next(&mut reader).await, ("log".to_owned(), 3, both, 0));
     let cursor = Cursor { boot: "b".to_owned(), seq: 2 };
@@ -70,19 +69,19 @@ async fn a_reader_gets_the_last_lines_and_then_the_next_in_batches() {
 #[tokio::test]
 async fn lines_that_are_not_wanted_are_no_loss_and_those_that_came_too_fast_are_counted() {
     let (hub, tail) = (hub(), tail(3));
-    let warnings = Wanted { level: Level::Warn, handler: None };
+    let warnings = Wanted { level: LogLevel::Warn, handler: None };
     let mut reader = logs(tail).read(&hub, warnings, None).expect("a place");
     next(&mut reader).await;
     next(&mut reader).await;
     for _ in 0..4 {
         for _ in 0..2 {
-            say(tail, Level::Info, "unwanted");
+            say(tail, LogLevel::Info, "unwanted");
         }
         let alive = reader.next().await.expect("the stream goes on");
         assert_eq!(alive, wire::KEEP_ALIVE, "there is nothing to say");
     }
     for message in ["1", "2", "3", "4", "5"] {
-        say(tail, Level::Warn, message);
+        say(tail, LogLevel::Warn, message);
     }
     let (_, _, lines, dropped) = next(&mut reader).await;
     assert_eq!((lines, dropped), (vec!["3".to_owned(), "4".to_owned(), "5".to_owned()], 2));

@@ -9,10 +9,10 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
-use wonce_api::live::LogLine;
+use wonce_api::live::{LogLevel, LogLine};
 
 use super::json::Fields;
-use super::tail::{Level, Tail};
+use super::tail::Tail;
 
 /// What stays of a message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 2_048;
@@ -39,9 +39,9 @@ where
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let level = match *event.metadata().level() {
-            tracing::Level::ERROR => Level::Error,
-            tracing::Level::WARN => Level::Warn,
-            tracing::Level::INFO => Level::Info,
+            tracing::Level::ERROR => LogLevel::Error,
+            tracing::Level::WARN => LogLevel::Warn,
+            tracing::Level::INFO => LogLevel::Info,
             tracing::Level::DEBUG | tracing::Level::TRACE => return,
         };
         let mut fields = Fields::of(event, &context);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn lines(tail: &Tail) -> Vec<LogLine> {
-        let wanted = Wanted { level: Level::Info, handler: None };
+        let wanted = Wanted { level: LogLevel::Info, handler: None };
         tail.after(0, &wanted, 10).lines.iter().map(|line| line.as_ref().clone()).collect()
     }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use wonce_api::live::LogLine;
+use wonce_api::live::{LogLevel, LogLine};
 
 /// Lines that stay.
 pub const KEPT_LINES: usize = 1_000;
@@ -16,38 +16,11 @@ const KEPT_BYTES: usize = 1 << 20;
 /// The tail of the process' log.
 pub static TAIL: LazyLock<Tail> = LazyLock::new(|| Tail::of(KEPT_LINES, KEPT_BYTES));
 
-/// How much a line matters; the first is the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    Error,
-    Warn,
-    Info,
-}
-
-impl Level {
-    pub const ALL: [Level; 3] = [Level::Error, Level::Warn, Level::Info];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Level::Error => "error",
-            Level::Warn => "warn",
-            Level::Info => "info",
-        }
-    }
-
-    /// The level of a word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.as_str() == word)
-    }
-}
-
 /// Which lines somebody wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// And those that matter more.
-    pub level: Level,
+    pub level: LogLevel,
     /// Only lines about this handler.
     pub handler: Option<String>,
 }
@@ -64,7 +37,7 @@ pub struct Tail {
 
 #[derive(Debug, Default)]
 struct Kept {
-    lines: VecDeque<(u64, Level, Arc<LogLine>)>,
+    lines: VecDeque<(u64, LogLevel, Arc<LogLine>)>,
     last: u64,
     bytes: usize,
 }
@@ -87,7 +60,7 @@ impl Tail {
     }
 
     /// Adds a line, at the cost of the oldest.
-    pub fn push(&self, level: Level, line: LogLine) {
+    pub fn push(&self, level: LogLevel, line: LogLine) {
         let mut kept = self.kept();
         kept.last += 1;
         kept.bytes += size(&line);
@@ -140,7 +113,7 @@ impl Tail {
     }
 }
 
-fn wants(wanted: &Wanted, (_, level, line): &(u64, Level, Arc<LogLine>)) -> bool {
+fn wants(wanted: &Wanted, (_, level, line): &(u64, LogLevel, Arc<LogLine>)) -> bool {
     let is_about = |handler: &String| line.fields.get("handler") == Some(handler);
     *level <= wanted.level && wanted.handler.as_ref().is_none_or(is_about)
 }
@@ -156,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: Wanted = Wanted { level: Level::Info, handler: None };
+    const ALL: Wanted = Wanted { level: LogLevel::Info, handler: None };
 
     fn line(message: &str, handler: &str) -> LogLine {
         LogLine {
@@ -175,7 +148,7 @@ mod tests {
     fn lines_come_once_in_order_and_in_parts() {
         let tail = Tail::of(10, 1_000);
         for message in ["1", "2", "3"] {
-            tail.push(Level::Info, line(message, "a"));
+            tail.push(LogLevel::Info, line(message, "a"));
         }
         let first = tail.after(0, &ALL, 2);
         assert_eq!((said(&first), first.upto, first.missed), (vec!["1", "2"], 2, 0));
@@ -188,7 +161,7 @@ mod tests {
     fn a_late_reader_learns_how_many_lines_are_gone() {
         let tail = Tail::of(2, 1_000);
         for message in ["1", "2", "3", "4", "5"] {
-            tail.push(Level::Info, line(message, "a"));
+            tail.push(LogLevel::Info, line(message, "a"));
         }
         let later = tail.after(1, &ALL, 10);
         assert_eq!((said(&later), later.missed), (vec!["4", "5"], 2));
@@ -198,11 +171,11 @@ mod tests {
     fn the_ring_is_bounded_in_bytes_too() {
         let tail = Tail::of(100, 30);
         for _ in 0..5 {
-            tail.push(Level::Info, line("ten bytes!", ""));
+            tail.push(LogLevel::Info, line("ten bytes!", ""));
         }
         let later = tail.after(0, &ALL, 10);
         assert_eq!((later.lines.len(), later.missed), (1, 4), "each has 17 bytes with the field's name");
-        tail.push(Level::Info, line(&"x".repeat(100), ""));
+        tail.push(LogLevel::Info, line(&"x".repeat(100), ""));
         assert_eq!(tail.after(0, &ALL, 10), Later { upto: 6, missed: 6, ..Later::default() });
     }
 
@@ -210,17 +183,17 @@ mod tests {
     fn a_reader_gets_the_level_and_the_handler_that_it_wants() {
         let tail = Tail::of(10, 1_000);
         for (level, handler) in [
-            (Level::Info, "a"),
-            (Level::Warn, "a"),
-            (Level::Error, "b"),
-            (Level::Warn, "b"),
-            (Level::Info, "b"),
+            (LogLevel::Info, "a"),
+            (LogLevel::Warn, "a"),
+            (LogLevel::Error, "b"),
+            (LogLevel::Warn, "b"),
+            (LogLevel::Info, "b"),
         ] {
             tail.push(level, line(&format!("{} {handler}", level.as_str()), handler));
         }
-        let warnings = Wanted { level: Level::Warn, handler: None };
+        let warnings = Wanted { level: LogLevel::Warn, handler: None };
         assert_eq!(said(&tail.after(0, &warnings, 10)), ["warn a", "error b", "warn b"]);
-        let of_b = Wanted { level: Level::Info, handler: Some("b".to_owned()) };
+        let of_b = Wanted { level: LogLevel::Info, handler: Some("b".to_owned()) };
         assert_eq!(said(&tail.after(0, &of_b, 10)), ["error b", "warn b", "info b"]);
         assert_eq!(said(&tail.after(tail.before_the_last(2, &of_b), &of_b, 10)), ["warn b", "info b"]);
         assert_eq!(tail.before_the_last(2, &Wanted { handler: Some("c".to_owned()), ..ALL }), 5);

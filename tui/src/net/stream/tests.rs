@@ -63,7 +63,7 @@ fn start(addresses: &[&str]) -> mpsc::Receiver<Report> {
     let targets = addresses.iter().map(|address| address.parse().expect("an address")).collect();
     let hosts = Hosts::new(targets, Some("secret".to_owned())).expect("clients");
     let (out, reports) = mpsc::channel(MAX_REPORTS);
-    tokio::spawn(follow(hosts, Clock::new(), out));
+    tokio::spawn(follow(hosts, Feed::Live, Clock::new(), out, |report| report));
     reports
 }
 
