@@ -24,6 +24,7 @@ mod server;
 mod sink;
 mod source;
 mod suggest;
+mod telemetry;
 mod units;
 mod value;
 mod walk;
@@ -49,6 +50,7 @@ pub use secret::Secret;
 pub use server::{Admin, AdminListen, Http};
 pub use sink::{OnUnknown, SinkConfig, SinkKind};
 pub use source::{SourceConfig, TypeRule};
+pub use telemetry::{Otlp, OtlpProtocol, Telemetry};
 pub use work::{Dispatch, Intake, Relay, Unrouted};
 
 use document::Document;
@@ -77,6 +79,7 @@ pub struct Config {
     pub sinks: BTreeMap<SinkName, SinkConfig>,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
+    pub telemetry: Telemetry,
     pub console: Console,
 }
 
@@ -123,6 +126,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let alert = root.section("alert", |table| alert::read(table, &AlertRules::default()));
     let handlers = handler::read(root, dispatch.invocations, &alert);
     let log = root.section("log", log::read);
+    let telemetry = root.section("telemetry", telemetry::read);
     let console = root.section("console", console::read);
     Config {
         file: None,
@@ -137,6 +141,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         sinks,
         handlers,
         log,
+        telemetry,
         console,
     }
 }

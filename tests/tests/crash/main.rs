@@ -11,5 +11,6 @@ mod races;
 mod start;
 mod stop;
 mod survivors;
+mod telemetry;
 mod top;
 mod verbs;
