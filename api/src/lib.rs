@@ -5,11 +5,13 @@
 //! counted, so that no reader compares two clocks. Absent means unknown or not applicable.
 
 pub mod action;
+pub mod alert;
 pub mod dead_letter;
 pub mod event;
 pub mod handler;
 pub mod live;
 pub mod operation;
+pub mod plugin;
 pub mod problem;
 pub mod receipt;
 pub mod status;

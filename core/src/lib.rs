@@ -8,7 +8,7 @@ pub mod alert;
 pub mod conservation;
 pub mod decide;
 pub mod delivery;
-mod digest;
+pub mod digest;
 pub mod effect;
 pub mod event;
 pub mod fault;

@@ -2,8 +2,8 @@
 //! what it says, for people or (`--json`) as the API's own document. Errors go to stderr and
 //! say what, why and what to do next.
 //!
-//! Exit status: 0 when it worked, 1 when `wonce verify` finds that the books do not hold, 2 on
-//! errors.
+//! Exit status: 0 when it worked, 1 when `wonce verify` finds that the books do not hold or
+//! `wonce plugin inspect` a file that does not run, 2 on errors.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,12 +14,14 @@ mod bulk;
 mod client;
 mod connect;
 mod dead;
+mod edit;
 mod error;
 mod event;
 mod export;
 mod filter;
 mod handler;
 mod operation;
+mod plugin;
 pub mod render;
 mod run;
 mod send;
@@ -32,7 +34,7 @@ pub use error::Error;
 
 /// A handled failure; clap uses the same for wrong usage.
 const FAILED: u8 = 2;
-/// `wonce verify` found a difference.
+/// The verb worked, and what it looked at is not as it should be.
 const DIFFERS: u8 = 1;
 
 /// Events in, effects exactly once.
@@ -61,12 +63,15 @@ enum Verb {
     /// One event's timeline, and where its key comes from
     #[command(subcommand)]
     Event(event::Event),
-    /// List, show, export, replay and discard dead letters, one or many
+    /// List, show, export, edit, replay, discard and restore dead letters, one or many
     #[command(subcommand)]
     Dead(dead::Dead),
     /// Watch, pause and abort what is done to many dead letters
     #[command(subcommand)]
     Operation(operation::Operation),
+    /// Pack, inspect and deploy handlers as files; their versions
+    #[command(subcommand)]
+    Plugin(plugin::Plugin),
     /// Check that nothing was lost and nothing happened twice
     Verify(verify::Verify),
     /// Print the version
@@ -114,6 +119,7 @@ impl Verb {
             Verb::Event(verb) => verb.run().await,
             Verb::Dead(verb) => verb.run().await,
             Verb::Operation(verb) => verb.run().await,
+            Verb::Plugin(verb) => verb.run().await,
             Verb::Verify(verb) => verb.run().await,
             Verb::Version => version::run(),
         }

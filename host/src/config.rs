@@ -34,9 +34,9 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use wonce_core::alert::AlertRules;
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 
+pub use alert::Alert;
 pub use console::Console;
 pub use database::{Database, Embedded, Isolation, Server};
 pub use environment::{Env, Flags};
@@ -77,6 +77,7 @@ pub struct Config {
     pub dispatch: Dispatch,
     pub relay: Relay,
     pub sinks: BTreeMap<SinkName, SinkConfig>,
+    pub alert: Alert,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
     pub telemetry: Telemetry,
@@ -123,8 +124,8 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let dispatch = root.section("dispatch", work::read_dispatch);
     let relay = root.section("relay", work::read_relay);
     let sinks = sink::read(root);
-    let alert = root.section("alert", |table| alert::read(table, &AlertRules::default()));
-    let handlers = handler::read(root, dispatch.invocations, &alert);
+    let alert = root.section("alert", alert::read_common);
+    let handlers = handler::read(root, dispatch.invocations, &alert.rules);
     let log = root.section("log", log::read);
     let telemetry = root.section("telemetry", telemetry::read);
     let console = root.section("console", console::read);
@@ -139,6 +140,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         dispatch,
         relay,
         sinks,
+        alert,
         handlers,
         log,
         telemetry,

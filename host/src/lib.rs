@@ -1,6 +1,6 @@
 //! The host of wonce, in the order of an event's journey: a [`source`] yields bytes, the
 //! [`pipeline`] accepts, dispatches, invokes and settles, the [`store`] holds all SQL, a [`sink`]
-//! carries effects out, and [`telemetry`], [`live`] and [`admin`] show what happened. [`runtime`] composes
+//! carries effects out; a [`plugin`] is a handler as a file, and [`telemetry`], [`live`] and [`admin`] show what happened. [`runtime`] composes
 //! them from the [`config`]; [`cli`] is the command line.
 
 pub mod admin;
@@ -9,6 +9,7 @@ pub mod config;
 pub mod crash;
 pub mod live;
 pub mod pipeline;
+pub mod plugin;
 pub mod runtime;
 pub mod send;
 pub mod service;

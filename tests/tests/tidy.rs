@@ -18,11 +18,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // `pipeline` for one seam only: a parked event is routed again.
     ("admin", &["live", "pipeline", "store", "telemetry"]),
     // `admin` and `store` for `wonce verify --database-url`, which needs no host.
-    ("cli", &["admin", "config", "runtime", "send", "store", "telemetry"]),
+    ("cli", &["admin", "config", "plugin", "runtime", "send", "store", "telemetry"]),
     ("config", &[]),
     ("crash", &[]),
     ("live", &["store", "telemetry"]),
     ("pipeline", &["crash", "sink", "source", "store", "telemetry"]),
+    ("plugin", &["config"]),
     ("runtime", &["admin", "config", "live", "pipeline", "service", "sink", "source", "store", "telemetry"]),
     ("send", &[]),
     ("service", &[]),
@@ -47,7 +48,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     // The configuration says early whether a key can be one.
     ("wonce_tui", &["cli", "config/console.rs"]),
     // The configuration reads the sandbox's own limits.
-    ("wonce_wasm", &["config/policy.rs", "pipeline", "runtime"]),
+    ("wonce_wasm", &["config/policy.rs", "pipeline", "plugin", "runtime"]),
 ];
 
 fn root() -> PathBuf {

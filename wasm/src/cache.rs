@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::prepare::hex;
+use wonce_core::digest::hex;
 
 const TAG: &[u8; 8] = b"wonce-c2";
 const DIGEST_BYTES: usize = 32;

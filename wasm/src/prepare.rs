@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
+use wonce_core::digest::hex;
 
 use crate::bindings::HandlerPre;
 use crate::cache::Cache;
@@ -70,7 +71,15 @@ pub enum LoadError {
 /// As [`LoadError`] says.
 pub(crate) async fn prepare(inner: &Arc<Inner>, bytes: &[u8]) -> Result<Prepared, LoadError> {
     let bytes: Arc<[u8]> = bytes.into();
-    let (digest, cached) = off_thread(inner, &bytes, look_up).await??;
+    let (digest, cached) = match off_thread(inner, &bytes, look_up).await? {
+        Err(LoadError::Refused(refusal)) if refusal.reasons.iter().all(Reason::is_of_names) => {
+            let _turn = inner.compiles.acquire().await;
+            return Err(
+                off_thread(inner, &bytes, |inner, bytes| with_functions(inner, bytes, refusal)).await?
+            );
+        }
+        looked => looked?,
+    };
     let component = match cached {
         Some(component) => component,
         None => {
@@ -105,6 +114,16 @@ fn look_up(inner: &Inner, bytes: &[u8]) -> Result<([u8; 32], Option<Component>),
     Ok((digest, cached))
 }
 
+/// Which functions of an interface a component calls shows only in compiled code; one report is to
+/// have it all.
+fn with_functions(inner: &Inner, bytes: &[u8], mut refusal: Refusal) -> LoadError {
+    match Component::from_binary(&inner.engine, bytes) {
+        Ok(component) => refusal.reasons.extend(report::missing_functions(&component, &inner.engine)),
+        Err(error) => refusal.reasons.push(Reason::Malformed(format!("{error:#}"))),
+    }
+    LoadError::Refused(refusal)
+}
+
 fn from_cache(cache: &Cache, inner: &Inner, digest: &[u8; 32]) -> Option<Component> {
     cache.load(&inner.engine, digest).unwrap_or_else(|error| {
         tracing::warn!(digest = hex(digest), %error, "a file of the compile cache is not used; compiling anew");
@@ -134,14 +153,4 @@ fn link(inner: &Inner, component: &Component) -> Result<HandlerPre<State>, Vec<R
 
 fn refused(digest: [u8; 32], reasons: Vec<Reason>) -> LoadError {
     LoadError::Refused(Refusal { digest, reasons })
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

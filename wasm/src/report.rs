@@ -5,7 +5,9 @@ mod inspect;
 
 use std::fmt;
 
-use crate::prepare::{MAX_COMPONENT_BYTES, hex};
+use wonce_core::digest::hex;
+
+use crate::prepare::MAX_COMPONENT_BYTES;
 use crate::surface::{CONTRACT, CONTRACT_VERSION};
 
 pub(crate) use inspect::{inspect, missing_functions};
@@ -56,6 +58,27 @@ pub enum Reason {
         code: String,
         message: String,
     },
+}
+
+impl Reason {
+    /// Whether it is about an import or export by name, which does not hide what else is wrong.
+    pub(crate) fn is_of_names(&self) -> bool {
+        match self {
+            Reason::OtherContract { .. }
+            | Reason::NewerInterface { .. }
+            | Reason::NewerFunction { .. }
+            | Reason::UnknownImport { .. }
+            | Reason::MissingExport { .. } => true,
+            Reason::TooLarge { .. }
+            | Reason::Precompiled
+            | Reason::CoreModule { .. }
+            | Reason::Text
+            | Reason::NotWasm
+            | Reason::Malformed(_)
+            | Reason::Mismatch(_)
+            | Reason::Trial { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Reason {

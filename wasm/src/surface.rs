@@ -62,6 +62,15 @@ pub(crate) struct Interface<'a> {
     pub(crate) version: Option<&'a str>,
 }
 
+/// Whether handlers get an import of this name, as far as a name tells.
+#[must_use]
+pub fn provides(import: &str) -> bool {
+    Interface::parse(import).is_some_and(|interface| match interface.package {
+        CONTRACT => interface.major() == Some(CONTRACT_MAJOR) && interface.contract_functions().is_some(),
+        _ => interface.is_sealed_wasi(),
+    })
+}
+
 impl<'a> Interface<'a> {
     /// `None` for a name that is not an interface's, such as a plain function's.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {

@@ -10,6 +10,7 @@ pub mod event;
 pub mod group;
 pub mod handler;
 pub mod operation;
+pub mod plugin;
 pub mod status;
 pub mod table;
 pub mod text;

@@ -21,7 +21,7 @@ use crate::config::{
 use crate::pipeline::intake::{IntakeSettings, Unrouted};
 use crate::pipeline::relay::RelaySettings;
 use crate::sink::http::{self, HttpSink, HttpSinkSettings};
-use crate::sink::{SinkSettings, Sinks};
+use crate::sink::{Sink, SinkSettings, Sinks};
 use crate::source::http::HttpSettings;
 use crate::source::webhook::{Place, TypeRule, Webhook};
 use crate::telemetry::otlp::OtlpSettings;
@@ -115,6 +115,18 @@ pub(super) fn sinks(config: &Config) -> anyhow::Result<Sinks> {
         sinks.register(name.clone(), Arc::new(http), sink_settings(sink));
     }
     Ok(sinks)
+}
+
+/// Who is told of alerts; nobody when none is configured.
+pub(super) fn alert_webhook(config: &Config) -> anyhow::Result<Option<Arc<dyn Sink>>> {
+    let Some(url) = &config.alert.webhook else { return Ok(None) };
+    let settings = HttpSinkSettings {
+        url: url.expose().to_owned(),
+        headers: Vec::new(),
+        timeout: crate::pipeline::notice::TIMEOUT,
+    };
+    let webhook = HttpSink::new(http::client()?, &settings).context("set up the webhook of [alert]")?;
+    Ok(Some(Arc::new(webhook)))
 }
 
 fn http_sink(sink: &SinkConfig) -> HttpSinkSettings {

@@ -4,6 +4,7 @@
 //!
 //! Knows nothing of how a component runs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,6 +13,7 @@ use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{Json, Type};
 use uuid::Uuid;
+use wonce_core::digest::hex;
 use wonce_core::name::HandlerName;
 
 use super::connect::DatabaseUrl;
@@ -184,14 +186,10 @@ const OPEN_FUNCTIONS: &str = "wonce.claim, wonce.emit, wonce.settle_done, wonce.
                               wonce.settle_dead, wonce.settle_repeat";
 
 impl DeploySpec {
-    /// SHA-256 over component and manifest: the version's one name.
+    /// The version's one name.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update((self.component.len() as u64).to_be_bytes());
-        hash.update(&self.component);
-        hash.update(self.manifest.as_bytes());
-        hash.finalize().into()
+        wonce_core::digest::version(&self.component, &self.manifest, &BTreeMap::new())
     }
 }
 
@@ -389,8 +387,4 @@ fn derive(key: &[u8], purpose: &str) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
     mac.update(purpose.as_bytes());
     mac.finalize().into_bytes().to_vec()
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -90,6 +90,30 @@ impl Exported {
     }
 }
 
+/// What became of an attempt to tell the webhook of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    Sent,
+    /// It is tried again.
+    Failed,
+    /// It is not.
+    Dropped,
+}
+
+impl Told {
+    pub const ALL: [Told; 3] = [Told::Sent, Told::Failed, Told::Dropped];
+
+    /// The word in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Told::Sent => "sent",
+            Told::Failed => "failed",
+            Told::Dropped => "dropped",
+        }
+    }
+}
+
 /// When the counting began.
 static SINCE: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
@@ -242,6 +266,11 @@ pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
     REGISTRY.watch_permits(permits, u32::try_from(most).unwrap_or(u32::MAX));
 }
 
+/// Log lines that a reader of the live stream came too late for.
+pub fn live_log_lines_missed(lines: u64) {
+    REGISTRY.live_log_lines_missed.add(lines);
+}
+
 /// Readers of the live stream at this host.
 pub fn live_readers(readers: usize) {
     REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);
@@ -250,6 +279,16 @@ pub fn live_readers(readers: usize) {
 /// An answered or failed request to the OTLP receiver.
 pub fn otlp_export(signal: Signal, exported: Exported) {
     REGISTRY.otlp_exports[signal as usize][exported as usize].add(1);
+}
+
+/// An attempt to tell the webhook of an alert.
+pub fn alert_notice(told: Told) {
+    REGISTRY.alert_notices[told as usize].add(1);
+}
+
+/// Notices that nobody will send, because too many wait.
+pub fn alert_notices_dropped(notices: u64) {
+    REGISTRY.alert_notices[Told::Dropped as usize].add(notices);
 }
 
 /// An alert rule that a handler of this host has.

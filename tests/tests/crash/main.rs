@@ -1,6 +1,7 @@
 //! What survives the death of hosts and of Postgres: real processes, really killed.
 
 mod alerts;
+mod files;
 mod kills;
 mod live;
 mod load;

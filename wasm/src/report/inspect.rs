@@ -1,16 +1,15 @@
 //! Looks at a component's bytes, imports and exports, and lists what is wrong with them.
 //! Knows nothing of wording, and runs nothing.
 
-use wasmparser::{Parser, Payload};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
 
 use super::Reason;
+use crate::outside::{Kind, Outside};
 use crate::prepare::MAX_COMPONENT_BYTES;
 use crate::surface::{CONTRACT, CONTRACT_MAJOR, EVENTS, Interface};
 
-const WASM_MAGIC: &[u8] = b"\0asm";
 const PREVIEW1: &str = "wasi_snapshot_preview1";
 
 /// Everything that is wrong with the bytes, as far as can be seen without compiling them.
@@ -18,77 +17,27 @@ pub(crate) fn inspect(bytes: &[u8]) -> Vec<Reason> {
     if bytes.len() > MAX_COMPONENT_BYTES {
         return vec![Reason::TooLarge { bytes: bytes.len() }];
     }
-    if Engine::detect_precompiled(bytes).is_some() {
-        return vec![Reason::Precompiled];
-    }
-    if Parser::is_core_wasm(bytes) {
-        return vec![Reason::CoreModule { preview1: imports_preview1(bytes) }];
-    }
-    if !Parser::is_component(bytes) {
-        return vec![other_than_wasm(bytes)];
-    }
-    let mut outside = Outside::default();
-    if let Err(error) = outside.read(bytes) {
-        return vec![Reason::Malformed(error.to_string())];
-    }
-    outside.reasons()
-}
-
-fn other_than_wasm(bytes: &[u8]) -> Reason {
-    if bytes.starts_with(WASM_MAGIC) {
-        Reason::Malformed("its header is of no known version".to_owned())
-    } else if bytes.trim_ascii_start().starts_with(b"(") {
-        Reason::Text
-    } else {
-        Reason::NotWasm
-    }
-}
-
-fn imports_preview1(bytes: &[u8]) -> bool {
-    Parser::new(0).parse_all(bytes).any(|payload| match payload {
-        Ok(Payload::ImportSection(imports)) => {
-            imports.into_iter().any(|import| import.is_ok_and(|import| import.module == PREVIEW1))
+    let outside = Outside::of(bytes);
+    let reason = match outside.kind {
+        Kind::Component => match outside.broken {
+            None => return reasons(&outside),
+            Some(broken) => Reason::Malformed(broken),
+        },
+        Kind::Precompiled => Reason::Precompiled,
+        Kind::CoreModule => {
+            Reason::CoreModule { preview1: outside.imports.iter().any(|module| module == PREVIEW1) }
         }
-        Ok(_) | Err(_) => false,
-    })
+        Kind::UnknownWasm => Reason::Malformed("its header is of no known version".to_owned()),
+        Kind::Text => Reason::Text,
+        Kind::Other => Reason::NotWasm,
+    };
+    vec![reason]
 }
 
-/// The names on the outside of a component.
-#[derive(Debug, Default)]
-struct Outside {
-    imports: Vec<String>,
-    exports: Vec<String>,
-}
-
-impl Outside {
-    /// Reads the sections of the outermost component; the nested ones are walked over.
-    fn read(&mut self, bytes: &[u8]) -> wasmparser::Result<()> {
-        let mut depth = 0_u32;
-        for payload in Parser::new(0).parse_all(bytes) {
-            match payload? {
-                Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-                Payload::End(_) => depth = depth.saturating_sub(1),
-                Payload::ComponentImportSection(section) if depth == 0 => {
-                    for import in section {
-                        self.imports.push(import?.name.0.to_owned());
-                    }
-                }
-                Payload::ComponentExportSection(section) if depth == 0 => {
-                    for export in section {
-                        self.exports.push(export?.name.0.to_owned());
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn reasons(self) -> Vec<Reason> {
-        let mut reasons: Vec<_> = self.imports.iter().filter_map(|name| import_reason(name)).collect();
-        reasons.extend(export_reason(self.exports));
-        reasons
-    }
+fn reasons(outside: &Outside) -> Vec<Reason> {
+    let mut reasons: Vec<_> = outside.imports.iter().filter_map(|name| import_reason(name)).collect();
+    reasons.extend(export_reason(&outside.exports));
+    reasons
 }
 
 fn import_reason(name: &str) -> Option<Reason> {
@@ -104,7 +53,7 @@ fn import_reason(name: &str) -> Option<Reason> {
     interface.contract_functions().is_none().then(|| Reason::NewerInterface { interface: name.to_owned() })
 }
 
-fn export_reason(exports: Vec<String>) -> Option<Reason> {
+fn export_reason(exports: &[String]) -> Option<Reason> {
     let events = exports.iter().filter_map(|name| {
         let interface = Interface::parse(name)?;
         (interface.package == CONTRACT && interface.name == EVENTS).then_some((name, interface))
@@ -115,7 +64,7 @@ fn export_reason(exports: Vec<String>) -> Option<Reason> {
     }
     match events.first() {
         Some((name, _)) => Some(Reason::OtherContract { interface: (*name).clone() }),
-        None => Some(Reason::MissingExport { exports }),
+        None => Some(Reason::MissingExport { exports: exports.to_vec() }),
     }
 }
 

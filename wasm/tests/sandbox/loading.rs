@@ -56,15 +56,17 @@ async fn every_reason_is_in_one_report() {
         r#"(component
             (import "wonce:handler/context@2.0.0" (instance))
             (import "wonce:handler/metrics@1.1.0" (instance))
+            (import "wonce:handler/log@1.1.0" (instance (export "whisper" (func))))
             (import "wasi:http/outgoing-handler@0.2.0" (instance))
             (import "surprise" (func)))"#,
     )
     .await;
-    assert_eq!(reasons.len(), 5, "{report}");
-    assert_eq!(report.lines().count(), 6, "{report}");
+    assert_eq!(reasons.len(), 6, "{report}");
+    assert_eq!(report.lines().count(), 7, "{report}");
     for part in [
         "context@2.0.0",
         "metrics@1.1.0",
+        "`whisper`",
         "have no network",
         "`surprise`",
         "does not export `wonce:handler/events@1.0.0`",

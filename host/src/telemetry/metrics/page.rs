@@ -10,7 +10,7 @@ use super::count::Total;
 use super::names::{self, Metric};
 use super::process;
 use super::registry::{Fleet, HandlerMeters, Registry};
-use super::{Exported, Signal};
+use super::{Exported, Signal, Told};
 
 /// The handler that parked events are shown under, which have none.
 const NO_HANDLER: &str = "-";
@@ -154,6 +154,11 @@ fn metric_of(stage: Stage) -> (&'static Metric, f64) {
 fn process_of(page: &mut Page, registry: &Registry) {
     let (in_use, permits) = registry.permits();
     page.only(&names::LOG_LINES_DROPPED, registry.log_lines_dropped.get());
+    page.only(&names::LIVE_LOG_LINES_MISSED, registry.live_log_lines_missed.get());
+    page.begin(&names::ALERT_NOTICES);
+    for (told, n) in Told::ALL.iter().zip(&registry.alert_notices) {
+        page.sample(&names::ALERT_NOTICES, &[told.as_str()], n.get());
+    }
     page.begin(&names::OTLP_EXPORTS);
     for (signal, exports) in Signal::ALL.iter().zip(&registry.otlp_exports) {
         for (exported, n) in Exported::ALL.iter().zip(exports) {
