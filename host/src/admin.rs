@@ -10,12 +10,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 
-use crate::live::Hub;
+use crate::live::{Hub, Logs};
 use crate::store::Store;
 
 mod dead_letters;
+mod edit;
 mod events;
 pub mod guard;
 mod handlers;
@@ -51,6 +52,7 @@ pub struct AdminState {
     pub readiness: Arc<dyn Readiness>,
     pub metrics: MetricsText,
     pub live: Arc<Hub>,
+    pub logs: Arc<Logs>,
     /// Routes a parked event again; without it such a replay is refused.
     pub parked: Option<Arc<dyn ParkedReplay>>,
 }
@@ -63,6 +65,7 @@ impl std::fmt::Debug for AdminState {
 
 /// All routes behind their guards.
 pub fn router(state: AdminState) -> Router {
+    let edit = patch(edit::edit).layer(DefaultBodyLimit::max(edit::MAX_BODY_BYTES));
     let guarded = Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/handlers", get(handlers::list))
@@ -71,15 +74,17 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/handlers/{name}/resume", post(handlers::resume))
         .route("/v1/events/{handler}", get(events::show))
         .route("/v1/dead-letters", get(dead_letters::list))
-        .route("/v1/dead-letters/{id}", get(dead_letters::show))
+        .route("/v1/dead-letters/{id}", get(dead_letters::show).merge(edit))
         .route("/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
+        .route("/v1/dead-letters/{id}/restore", post(dead_letters::restore))
         .route("/v1/dead-letter-groups", get(dead_letters::groups))
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
         .route("/v1/operations/{id}/items", get(operations::items))
         .route("/v1/verify", get(verify::verify))
         .route(wonce_api::live::PATH, get(live::live))
+        .route(wonce_api::live::LOGS_PATH, get(live::logs))
         .route("/metrics", get(health::metrics))
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)

@@ -17,6 +17,7 @@ use crate::live::{About, Beat, Hub, Sampler};
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::handler::Handler;
 use crate::pipeline::intake::{Routes, intake};
+use crate::pipeline::notice::Notices;
 use crate::pipeline::operation::Operations;
 use crate::pipeline::probation::Probation;
 use crate::pipeline::relay::Relay;
@@ -25,8 +26,9 @@ use crate::pipeline::submitted::SubmittedMover;
 use crate::pipeline::upkeep::Upkeep;
 use crate::pipeline::wake::Wake;
 use crate::service::Services;
-use crate::sink::Sinks;
+use crate::sink::{Sink, Sinks};
 use crate::store::Store;
+use crate::store::alert::Tell;
 use crate::store::deploy::OnOtherVersion;
 use crate::store::lease::LeasePool;
 use crate::telemetry::metrics;
@@ -36,6 +38,7 @@ mod boot;
 mod boot_file;
 mod database;
 mod doors;
+mod exports;
 mod handlers;
 mod settings;
 mod signal;
@@ -44,6 +47,7 @@ mod started;
 use boot::Boot;
 use boot_file::BootFile;
 use database::Database;
+use exports::Exports;
 use started::Started;
 
 /// How long services that only tidy up may take to stop.
@@ -78,9 +82,18 @@ pub struct Host {
     dispatch: Services,
     flow: Services,
     tidy: Services,
+    /// After all that they tell of.
+    exports: Services,
     /// The private database, which goes last.
     database: Services,
     drain: Duration,
+}
+
+/// Where the host sends what.
+struct WaysOut {
+    sinks: Sinks,
+    /// Who is told of alerts.
+    webhook: Option<Arc<dyn Sink>>,
 }
 
 /// Runs a host until a signal says stop, which may be before it has started: a start can wait for
@@ -163,7 +176,11 @@ impl Host {
         })?;
         let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
         let doors = doors::bind(config).await?;
-        let sinks = settings::sinks(config).context("set up the sinks")?;
+        let ways_out = WaysOut {
+            sinks: settings::sinks(config).context("set up the sinks")?,
+            webhook: settings::alert_webhook(config)?,
+        };
+        let exports = Exports::new(config, &boot, metrics)?;
         let (id, last_end) = (boot.id, boot.last_end);
         let database_id = store.database_id().await?;
         let live = Hub::new(About { boot: id.to_string(), name: boot.name.clone(), database: database_id });
@@ -197,6 +214,7 @@ impl Host {
             dispatch: group(),
             flow: group(),
             tidy: group(),
+            exports: group(),
             database: group(),
             drain: config.dispatch.drain,
             early_end,
@@ -204,7 +222,8 @@ impl Host {
         if let Some(embedded) = started.embedded.take() {
             host.database.spawn("database", |stop| database::watch(embedded, stop));
         }
-        host.serve(config, shared, deployed, doors, sinks, metrics);
+        exports.serve(&mut host.exports);
+        host.serve(config, shared, deployed, doors, ways_out, metrics);
         tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
                        "wonce is running");
         Ok(host)
@@ -217,9 +236,10 @@ impl Host {
         shared: Arc<Shared>,
         deployed: handlers::DeployedHandlers,
         doors: doors::Doors,
-        sinks: Sinks,
+        ways_out: WaysOut,
         metrics: MetricsHandle,
     ) {
+        let WaysOut { sinks, webhook } = ways_out;
         let store = shared.store.clone();
         let routes = Routes::new(deployed.routes);
         let (intake, committers) =
@@ -260,7 +280,12 @@ impl Host {
         self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
         let beat = Beat::new(store.clone(), self.boot, Arc::clone(&self.live));
         self.tidy.spawn("live", |stop| beat.run(stop));
-        let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live) };
+        let tell = if webhook.is_some() { Tell::Webhook } else { Tell::Nobody };
+        if let Some(webhook) = webhook {
+            let notices = Notices::new(store.clone(), webhook);
+            self.flow.spawn("notices", |stop| notices.run(stop));
+        }
+        let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live), tell };
         self.tidy.spawn("gauges", |stop| sampler.clone().gauges(stop));
         self.tidy.spawn("books", |stop| sampler.books(stop));
         doors.serve(&mut self.doors, config, intake, &shared, metrics, Arc::clone(&self.live));
@@ -281,6 +306,7 @@ impl Host {
         self.dispatch.stop(self.drain + TIDY_STOP).await;
         self.flow.stop(FLOW_STOP).await;
         self.tidy.stop(TIDY_STOP).await;
+        self.exports.stop(TIDY_STOP).await;
         started::record_clean_stop(&self.store, self.boot).await;
         self.store.close();
         self.database.stop(DATABASE_STOP).await;
