@@ -24,6 +24,7 @@ mod server;
 mod sink;
 mod source;
 mod suggest;
+mod telemetry;
 mod units;
 mod value;
 mod walk;
@@ -49,6 +50,7 @@ pub use secret::Secret;
 pub use server::{Admin, AdminListen, Http};
 pub use sink::{OnUnknown, SinkConfig, SinkKind};
 pub use source::{SourceConfig, TypeRule};
+pub use telemetry::{Otlp, OtlpProtocol, Telemetry};
 pub use work::{Dispatch, Intake, Relay, Unrouted};
 
 use document::Document;
@@ -78,6 +80,7 @@ pub struct Config {
     pub alert: Alert,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
+    pub telemetry: Telemetry,
     pub console: Console,
 }
 
@@ -124,6 +127,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let alert = root.section("alert", alert::read_common);
     let handlers = handler::read(root, dispatch.invocations, &alert.rules);
     let log = root.section("log", log::read);
+    let telemetry = root.section("telemetry", telemetry::read);
     let console = root.section("console", console::read);
     Config {
         file: None,
@@ -139,6 +143,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         alert,
         handlers,
         log,
+        telemetry,
         console,
     }
 }

@@ -38,6 +38,7 @@ mod boot;
 mod boot_file;
 mod database;
 mod doors;
+mod exports;
 mod handlers;
 mod settings;
 mod signal;
@@ -46,6 +47,7 @@ mod started;
 use boot::Boot;
 use boot_file::BootFile;
 use database::Database;
+use exports::Exports;
 use started::Started;
 
 /// How long services that only tidy up may take to stop.
@@ -80,6 +82,8 @@ pub struct Host {
     dispatch: Services,
     flow: Services,
     tidy: Services,
+    /// After all that they tell of.
+    exports: Services,
     /// The private database, which goes last.
     database: Services,
     drain: Duration,
@@ -176,6 +180,7 @@ impl Host {
             sinks: settings::sinks(config).context("set up the sinks")?,
             webhook: settings::alert_webhook(config)?,
         };
+        let exports = Exports::new(config, &boot, metrics)?;
         let (id, last_end) = (boot.id, boot.last_end);
         let database_id = store.database_id().await?;
         let live = Hub::new(About { boot: id.to_string(), name: boot.name.clone(), database: database_id });
@@ -209,6 +214,7 @@ impl Host {
             dispatch: group(),
             flow: group(),
             tidy: group(),
+            exports: group(),
             database: group(),
             drain: config.dispatch.drain,
             early_end,
@@ -216,6 +222,7 @@ impl Host {
         if let Some(embedded) = started.embedded.take() {
             host.database.spawn("database", |stop| database::watch(embedded, stop));
         }
+        exports.serve(&mut host.exports);
         host.serve(config, shared, deployed, doors, ways_out, metrics);
         tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
                        "wonce is running");
@@ -299,6 +306,7 @@ impl Host {
         self.dispatch.stop(self.drain + TIDY_STOP).await;
         self.flow.stop(FLOW_STOP).await;
         self.tidy.stop(TIDY_STOP).await;
+        self.exports.stop(TIDY_STOP).await;
         started::record_clean_stop(&self.store, self.boot).await;
         self.store.close();
         self.database.stop(DATABASE_STOP).await;

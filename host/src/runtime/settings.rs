@@ -1,7 +1,7 @@
 //! Translates the configuration into what each module takes. Modules have settings of their own
 //! and have never heard of the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use wonce_core::key::{KeyRule, Selector};
 use wonce_core::pointer::Pointer;
 use wonce_core::relay::UnknownPolicy;
 
+use super::boot::{self, Boot};
 use crate::admin::{AdminSettings, AdminToken, Door};
 use crate::config::{
-    AdminListen, Config, HandlerConfig, OnUnknown, SinkConfig, SourceConfig, TypeRule as ConfiguredType,
-    Unrouted as ConfiguredUnrouted,
+    AdminListen, Config, HandlerConfig, OnUnknown, Secret, SinkConfig, SourceConfig,
+    TypeRule as ConfiguredType, Unrouted as ConfiguredUnrouted,
 };
 use crate::pipeline::intake::{IntakeSettings, Unrouted};
 use crate::pipeline::relay::RelaySettings;
@@ -23,6 +24,7 @@ use crate::sink::http::{self, HttpSink, HttpSinkSettings};
 use crate::sink::{Sink, SinkSettings, Sinks};
 use crate::source::http::HttpSettings;
 use crate::source::webhook::{Place, TypeRule, Webhook};
+use crate::telemetry::otlp::OtlpSettings;
 
 /// Commits of the intake at once. Two keep the database busy while the next batch gathers.
 const COMMITTERS: usize = 2;
@@ -130,9 +132,13 @@ pub(super) fn alert_webhook(config: &Config) -> anyhow::Result<Option<Arc<dyn Si
 fn http_sink(sink: &SinkConfig) -> HttpSinkSettings {
     HttpSinkSettings {
         url: sink.url.expose().to_owned(),
-        headers: sink.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+        headers: exposed(&sink.headers),
         timeout: sink.timeout,
     }
+}
+
+fn exposed(headers: &BTreeMap<String, Secret>) -> Vec<(String, String)> {
+    headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect()
 }
 
 fn sink_settings(sink: &SinkConfig) -> SinkSettings {
@@ -145,6 +151,27 @@ fn sink_settings(sink: &SinkConfig) -> SinkSettings {
             OnUnknown::Hold => UnknownPolicy::Hold,
         },
     }
+}
+
+/// The export to an OpenTelemetry receiver; none without an endpoint.
+pub(super) fn otlp(config: &Config, boot: &Boot) -> Option<OtlpSettings> {
+    let otlp = config.telemetry.otlp.as_ref()?;
+    let known = [
+        ("service.name", otlp.service_name.as_str()),
+        ("service.version", env!("CARGO_PKG_VERSION")),
+        ("service.instance.id", &boot.id.to_string()),
+        ("host.name", &boot::node()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let given = otlp.resource.iter().map(|(name, value)| (name.clone(), value.clone()));
+    // What people say wins.
+    let resource: BTreeMap<String, String> = known.into_iter().chain(given).collect();
+    Some(OtlpSettings {
+        endpoint: otlp.endpoint.expose().to_owned(),
+        headers: exposed(&otlp.headers),
+        timeout: otlp.timeout,
+        resource: resource.into_iter().collect(),
+    })
 }
 
 pub(super) fn admin(config: &Config, bound: Option<SocketAddr>) -> AdminSettings {

@@ -12,5 +12,6 @@ mod races;
 mod start;
 mod stop;
 mod survivors;
+mod telemetry;
 mod top;
 mod verbs;
