@@ -7,6 +7,7 @@
 pub mod action;
 pub mod alert;
 pub mod dead_letter;
+pub mod effect;
 pub mod event;
 pub mod handler;
 pub mod live;

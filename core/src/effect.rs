@@ -60,6 +60,12 @@ impl EffectState {
             EffectState::Unknown => "unknown",
         }
     }
+
+    /// The state of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
 }
 
 /// The dedup key of an effect for which the guest gave none, e.g.

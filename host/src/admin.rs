@@ -17,6 +17,7 @@ use crate::store::Store;
 
 mod dead_letters;
 mod edit;
+mod effects;
 mod events;
 pub mod guard;
 mod handlers;
@@ -79,6 +80,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
         .route("/v1/dead-letters/{id}/restore", post(dead_letters::restore))
         .route("/v1/dead-letter-groups", get(dead_letters::groups))
+        .route("/v1/effects", get(effects::list))
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
         .route("/v1/operations/{id}/items", get(operations::items))

@@ -15,6 +15,7 @@ mod client;
 mod connect;
 mod dead;
 mod edit;
+mod effect;
 mod error;
 mod event;
 mod export;
@@ -66,6 +67,9 @@ enum Verb {
     /// List, show, export, edit, replay, discard and restore dead letters, one or many
     #[command(subcommand)]
     Dead(dead::Dead),
+    /// List what waits to leave and what did not arrive
+    #[command(subcommand)]
+    Effect(effect::Effect),
     /// Watch, pause and abort what is done to many dead letters
     #[command(subcommand)]
     Operation(operation::Operation),
@@ -118,6 +122,7 @@ impl Verb {
             Verb::Handler(verb) => verb.run().await,
             Verb::Event(verb) => verb.run().await,
             Verb::Dead(verb) => verb.run().await,
+            Verb::Effect(verb) => verb.run().await,
             Verb::Operation(verb) => verb.run().await,
             Verb::Plugin(verb) => verb.run().await,
             Verb::Verify(verb) => verb.run().await,

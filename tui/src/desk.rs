@@ -7,11 +7,13 @@ use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, EditRequest, GroupList, GroupQuery,
     NewPayload, ReplayRequest, RestoreRequest, Selection,
 };
+use wonce_api::effect::{EffectList, EffectQuery};
 use wonce_api::event::Timeline;
 use wonce_api::handler::HandlerDetail;
 use wonce_api::operation::{
     OperationChange, OperationDetail, OperationList, OperationQuery, OperationRequest,
 };
+use wonce_core::effect::EffectState;
 use wonce_core::operation::{OperationState, OperationVerb};
 
 use crate::draft::Draft;
@@ -64,9 +66,14 @@ pub enum Question {
     Groups(GroupQuery),
     Letters(Selection, Shelf),
     Letter(i64),
+    /// To one sink or to all, in one state or in all but `confirmed`.
+    Effects(Option<String>, Option<EffectState>),
     Operations,
     Operation(i64),
-    Event { handler: String, key: String },
+    Event {
+        handler: String,
+        key: String,
+    },
     Handler(String),
 }
 
@@ -76,6 +83,7 @@ pub enum Answer {
     Groups(GroupList),
     Letters(DeadLetterList),
     Letter(Box<DeadLetterDetail>),
+    Effects(EffectList),
     Operations(OperationList),
     Operation(Box<OperationDetail>),
     Event(Box<Timeline>),
@@ -168,6 +176,11 @@ impl Desk {
                 Answer::Letters(ask.dead_letters(&query).await?)
             }
             Question::Letter(id) => Answer::Letter(Box::new(ask.dead_letter(id).await?)),
+            Question::Effects(sink, state) => {
+                let state = state.map(|state| state.as_str().to_owned());
+                let query = EffectQuery { sink, state, limit, ..EffectQuery::default() };
+                Answer::Effects(ask.effects(&query).await?)
+            }
             Question::Operations => {
                 let query = OperationQuery { limit, ..OperationQuery::default() };
                 Answer::Operations(ask.operations(&query).await?)

@@ -245,6 +245,7 @@ pub(crate) fn screens() -> Vec<(&'static str, Screen)> {
         ("hosts", Screen::Hosts),
         ("outlets", Screen::Outlets),
         ("changes", Screen::Changes),
+        ("effects", Screen::Effects(None, None)),
         ("log", Screen::Logs { handler: None, level: LogLevel::Info }),
         ("help", Screen::Help),
     ]
@@ -299,6 +300,13 @@ fn answer(screen: &Screen) -> Option<Answer> {
             "attempts": [attempt()], "original": null, "standing": "dead", "effects": [effect],
             "actions": [change(9, 84, "replay", "dead-letter/287", "ana", "again")]}))))
         }
+        Screen::Effects(..) => Answer::Effects(read(json!({"taken": taken, "effects": [
+            {"handler": "payments.capture", "key": "p-81990", "due_in_seconds": 12, "id": 4, "sink": "email",
+                "effect_type": "receipt", "state": "planned", "attempts": 2, "dedup_key": "k",
+                "planned_at": at(70), "settled_at": null, "last_error": "503 from mail.example.com"},
+            {"handler": "payments.capture", "key": "p-81703", "due_in_seconds": null, "id": 3, "sink": "email",
+                "effect_type": "receipt", "state": "refused", "attempts": 1, "dedup_key": "l",
+                "planned_at": at(60), "settled_at": at(61), "last_error": "422: no such address"}]}))),
         Screen::Operations => Answer::Operations(read(json!({"taken": taken, "operations": [operation()]}))),
         Screen::Operation(_) => {
             Answer::Operation(Box::new(read(json!({"taken": taken, "operation": operation(),

@@ -1,7 +1,13 @@
-//! Every key with what it does and where: one table, from which the footer, the help, the palette
-//! and the documents are made, so that none of them can be wrong. Knows no terminal.
+//! Keys, what they can do and where, and the keys of one console: the table with what its
+//! configuration changed. Knows no terminal.
 
 use std::fmt;
+
+use self::Key::{Char, Ctrl};
+
+mod table;
+
+pub use table::TABLE;
 
 /// A key as the console tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +75,8 @@ pub enum Action {
     Edit,
     Shelf,
     ShowDiscardedOf,
+    ShowEffects,
+    NextState,
     ShowLogs,
     ShowLogsOfHandler,
     NextLevel,
@@ -106,6 +114,8 @@ pub enum Context {
     Entry,
     /// An operation is chosen or shown.
     Operation,
+    /// Effects are listed.
+    Effects,
     /// The log is shown.
     Logs,
 }
@@ -124,214 +134,6 @@ pub struct Binding {
     /// In the help and in the palette.
     pub text: &'static str,
 }
-
-const fn on(
-    context: Context,
-    action: Action,
-    keys: &'static [Key],
-    name: &'static str,
-    hint: &'static str,
-    text: &'static str,
-) -> Binding {
-    Binding { action, context, keys, name, hint, text }
-}
-
-use Context as C;
-use Key::{Char, Ctrl};
-
-/// The keys of every context, the most wanted of each first.
-pub const TABLE: &[Binding] = &[
-    on(C::Rows, Action::Open, &[Key::Enter, Char('l'), Key::Right], "open", "open", "open the chosen row"),
-    on(C::Dead, Action::Replay, &[Char('r')], "replay", "replay", "replay the chosen dead letter or group"),
-    on(
-        C::Dead,
-        Action::Discard,
-        &[Char('x')],
-        "discard",
-        "discard",
-        "discard the chosen dead letter or group",
-    ),
-    on(
-        C::DeadList,
-        Action::ReplayAll,
-        &[Char('R')],
-        "replay_all",
-        "",
-        "replay all of the list, also those that the filter hides",
-    ),
-    on(
-        C::DeadList,
-        Action::DiscardAll,
-        &[Char('X')],
-        "discard_all",
-        "",
-        "discard all of the list, also those that the filter hides",
-    ),
-    on(
-        C::Discarded,
-        Action::Restore,
-        &[Char('u')],
-        "restore",
-        "restore",
-        "take back that the dead letter was discarded",
-    ),
-    on(
-        C::DiscardedList,
-        Action::RestoreAll,
-        &[Char('U')],
-        "restore_all",
-        "restore all",
-        "take back that all of the list were discarded, also those that the filter hides",
-    ),
-    on(
-        C::Shelf,
-        Action::Shelf,
-        &[Char('d')],
-        "discarded",
-        "discarded",
-        "show the discarded dead letters, or the open ones again",
-    ),
-    on(C::Entry, Action::Edit, &[Char('e')], "edit", "edit", "edit the payload in $VISUAL or $EDITOR"),
-    on(
-        C::Entry,
-        Action::NextEntry,
-        &[Char('J')],
-        "next_entry",
-        "next",
-        "show the next dead letter of the list",
-    ),
-    on(C::Entry, Action::PreviousEntry, &[Char('K')], "previous_entry", "", "show the one before"),
-    on(
-        C::Operation,
-        Action::PauseOperation,
-        &[Char('p')],
-        "pause_operation",
-        "pause",
-        "pause the operation, or let it run on",
-    ),
-    on(
-        C::Operation,
-        Action::AbortOperation,
-        &[Char('a')],
-        "abort_operation",
-        "abort",
-        "abort the operation: what is done stays done",
-    ),
-    on(
-        C::Operation,
-        Action::ShowDiscardedOf,
-        &[Char('u')],
-        "discarded_by",
-        "restore",
-        "show what the operation discarded, to take it back",
-    ),
-    on(
-        C::Handler,
-        Action::PauseHandler,
-        &[Char('p')],
-        "pause_handler",
-        "pause",
-        "pause the handler, or let it run on",
-    ),
-    on(
-        C::Handler,
-        Action::ShowDeadOfHandler,
-        &[Char('D')],
-        "dead_of_handler",
-        "dead",
-        "show the handler's dead letters",
-    ),
-    on(
-        C::Handler,
-        Action::ShowLogsOfHandler,
-        &[Char('L')],
-        "log_of_handler",
-        "log",
-        "show the handler's log lines",
-    ),
-    on(
-        C::Logs,
-        Action::NextLevel,
-        &[Char('V')],
-        "level",
-        "level",
-        "show only warnings and errors, only errors, or all again",
-    ),
-    on(C::HandlerPage, Action::NextStage, &[Char('d')], "stage", "stage", "show the times of another stage"),
-    on(C::Everywhere, Action::Filter, &[Char('/')], "filter", "filter", "show only rows that hold a text"),
-    on(C::Sorted, Action::SortNext, &[Char('s')], "sort", "sort", "put the rows in another order"),
-    on(C::Sorted, Action::SortReverse, &[Char('S')], "sort_reverse", "", "turn the order of the rows round"),
-    on(
-        C::Everywhere,
-        Action::WindowShorter,
-        &[Char('[')],
-        "window_shorter",
-        "",
-        "look through a shorter window",
-    ),
-    on(
-        C::Everywhere,
-        Action::WindowLonger,
-        &[Char(']')],
-        "window_longer",
-        "window",
-        "look through a longer window",
-    ),
-    on(
-        C::Everywhere,
-        Action::Freeze,
-        &[Char('f')],
-        "freeze",
-        "freeze",
-        "hold the screen still, or let it go on",
-    ),
-    on(C::Everywhere, Action::Palette, &[Char(':')], "palette", "command", "choose what to do by its name"),
-    on(C::Everywhere, Action::Help, &[Char('?')], "help", "help", "show the keys"),
-    on(C::Everywhere, Action::Lookup, &[Char('#')], "lookup", "", "look up an event by its key"),
-    on(C::Everywhere, Action::Back, &[Key::Esc, Key::Left, Char('h')], "back", "back", "go back by one step"),
-    on(C::Everywhere, Action::Quit, &[Char('q')], "quit", "quit", "go back, and from the first screen leave"),
-    on(C::List, Action::Down, &[Char('j'), Key::Down], "down", "", "go down by a row"),
-    on(C::List, Action::Up, &[Char('k'), Key::Up], "up", "", "go up by a row"),
-    on(
-        C::List,
-        Action::PageDown,
-        &[Ctrl('d'), Key::PageDown, Char(' ')],
-        "page_down",
-        "",
-        "go down by a page",
-    ),
-    on(C::List, Action::PageUp, &[Ctrl('u'), Key::PageUp], "page_up", "", "go up by a page"),
-    on(C::List, Action::Top, &[Char('g'), Key::Home], "top", "", "go to the first row"),
-    on(C::List, Action::Bottom, &[Char('G'), Key::End], "bottom", "", "go to the last row"),
-    on(C::Everywhere, Action::ShowOverview, &[Char('1')], "overview", "", "show the overview"),
-    on(C::Everywhere, Action::ShowDead, &[Char('2')], "dead_letters", "", "show the dead letters"),
-    on(C::Everywhere, Action::ShowOperations, &[Char('3')], "operations", "", "show the operations"),
-    on(C::Everywhere, Action::ShowHosts, &[Char('4')], "hosts", "", "show the hosts"),
-    on(C::Everywhere, Action::ShowOutlets, &[Char('5')], "outlets", "", "show the sources and the sinks"),
-    on(
-        C::Everywhere,
-        Action::ShowChanges,
-        &[Char('6')],
-        "changes",
-        "",
-        "show what people did, and what fires",
-    ),
-    on(C::Everywhere, Action::ShowLogs, &[Char('7')], "log", "", "show the log of the hosts"),
-    on(
-        C::Everywhere,
-        Action::ShowSubject,
-        &[Char('\'')],
-        "subject",
-        "",
-        "go to what the first line speaks of",
-    ),
-    on(C::Everywhere, Action::ShowLast, &[Char('-')], "last", "", "go to the screen before this one"),
-    on(C::Everywhere, Action::Copy, &[Char('y')], "copy", "", "copy the name of what is chosen"),
-    on(C::Everywhere, Action::Mouse, &[Char('M')], "mouse", "", "let the mouse choose rows, or give it back"),
-    on(C::Everywhere, Action::Redraw, &[Ctrl('l')], "redraw", "", "draw the screen anew"),
-    on(C::Everywhere, Action::Suspend, &[Ctrl('z')], "suspend", "", "go to the background; `fg` comes back"),
-    on(C::Everywhere, Action::QuitNow, &[Ctrl('c')], "quit_now", "", "leave at once"),
-];
 
 /// The keys of one console: the table, with those that the configuration changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 use std::cmp::Ordering;
 
 use wonce_api::dead_letter::{DeadLetterSummary, Group};
+use wonce_api::effect::EffectSummary;
 use wonce_api::operation::Operation;
 
 use crate::desk::Answer;
-use crate::live::{HandlerRow, Line, Said};
+use crate::live::{HandlerRow, Line, Said, SinkRow};
 use crate::model::{Model, Order, Screen, Sort};
 
 impl Model {
@@ -18,6 +19,8 @@ impl Model {
             Screen::Overview => self.handlers().map(|row| row.name.clone()).collect(),
             Screen::Groups(_) => self.groups().map(|group| group.fingerprint.clone()).collect(),
             Screen::Letters(..) => self.letters().map(|letter| letter.id.to_string()).collect(),
+            Screen::Outlets => self.sinks().map(|sink| sink.name.clone()).collect(),
+            Screen::Effects(..) => self.effects().map(|one| one.effect.id.to_string()).collect(),
             Screen::Logs { .. } => self.log_lines().map(|line| line.number.to_string()).collect(),
             Screen::Operations => self.operations().map(|operation| operation.id.to_string()).collect(),
             Screen::Handler(_)
@@ -25,7 +28,6 @@ impl Model {
             | Screen::Operation(_)
             | Screen::Event { .. }
             | Screen::Hosts
-            | Screen::Outlets
             | Screen::Changes
             | Screen::Help => Vec::new(),
         }
@@ -106,6 +108,28 @@ impl Model {
             let (handler, key) = (letter.handler.as_deref(), letter.key.as_deref());
             let known = [handler.unwrap_or_default(), key.unwrap_or_default()];
             self.passes(&[known[0], known[1], &letter.reason, &letter.code, &letter.message])
+        })
+    }
+
+    pub fn sinks(&self) -> impl Iterator<Item = &SinkRow> {
+        self.seen.sinks.iter().filter(|row| self.passes(&[&row.name, &row.why]))
+    }
+
+    pub fn effects(&self) -> impl Iterator<Item = &EffectSummary> {
+        let all = match self.place().page.answer() {
+            Some(Answer::Effects(list)) => list.effects.as_slice(),
+            _ => &[],
+        };
+        all.iter().filter(|one| {
+            let error = one.effect.last_error.as_deref().unwrap_or_default();
+            self.passes(&[
+                &one.handler,
+                &one.key,
+                &one.effect.sink,
+                &one.effect.effect_type,
+                &one.effect.state,
+                error,
+            ])
         })
     }
 

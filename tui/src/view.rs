@@ -15,6 +15,7 @@ mod frame;
 mod handler;
 mod heat;
 mod logs;
+mod outbox;
 mod overlay;
 mod overview;
 mod page;
@@ -83,6 +84,7 @@ fn screen(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
         Screen::Hosts => plain::hosts(canvas, area, model),
         Screen::Outlets => plain::outlets(canvas, area, model),
         Screen::Changes => plain::changes(canvas, area, model),
+        Screen::Effects(..) => outbox::draw(canvas, area, model),
         Screen::Logs { .. } => logs::draw(canvas, area, model),
         Screen::Help => plain::help(canvas, area, model),
     }

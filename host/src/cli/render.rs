@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 mod alert;
 pub mod bulk;
 pub mod dead;
+pub mod effect;
 pub mod event;
 pub mod group;
 pub mod handler;

@@ -94,6 +94,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::verify::STATEMENTS,
         super::view::STATEMENTS,
         super::view::dead_letter::STATEMENTS,
+        super::view::effect::STATEMENTS,
         super::view::event::STATEMENTS,
         super::view::group::STATEMENTS,
         super::view::handler::STATEMENTS,

@@ -14,6 +14,7 @@ use super::Error;
 use super::sql::Sql;
 
 pub mod dead_letter;
+pub mod effect;
 pub mod event;
 pub mod group;
 pub mod handler;

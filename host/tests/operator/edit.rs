@@ -111,7 +111,7 @@ async fn a_payload_is_edited_in_an_editor_from_a_file_and_from_stdin() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert_eq!(payload(&world, letter).await, b"\xff\x00");
     let output = edit(&url, &folder, "true", &[&id, "--reason", "bytes"], b"").await;
-    assert!(said(&output).contains("it is not UTF-8"), "{}", said(&output));
+    assert!(said(&output).contains("its payload is not UTF-8"), "{}", said(&output));
     let stale = [&id, "--payload", &file, "--reason", "late", "--revision", "1"];
     let output = edit(&url, &folder, "true", &stale, b"").await;
     assert!(said(&output).contains("was edited after you read it"), "{}", said(&output));

@@ -5,6 +5,7 @@ mod api;
 mod books;
 mod command;
 mod edit;
+mod effects;
 mod export;
 mod groups;
 mod operations;

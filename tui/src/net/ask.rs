@@ -17,6 +17,7 @@ use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, EditRequest, Edited,
     GroupList, GroupQuery, ReplayRequest, Replayed, RestoreRequest, Restored,
 };
+use wonce_api::effect::{EffectList, EffectQuery};
 use wonce_api::event::Timeline;
 use wonce_api::handler::{HandlerChanged, HandlerDetail, HandlerList};
 use wonce_api::operation::{
@@ -99,6 +100,12 @@ impl Ask {
     /// See [`Ask::status`].
     pub async fn dead_letter(&self, id: i64) -> Result<DeadLetterDetail, Error> {
         self.get(&format!("show dead letter {id}"), &["dead-letters", &id.to_string()], &()).await
+    }
+
+    /// # Errors
+    /// See [`Ask::status`].
+    pub async fn effects(&self, query: &EffectQuery) -> Result<EffectList, Error> {
+        self.get("list effects", &["effects"], query).await
     }
 
     /// # Errors

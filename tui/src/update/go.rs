@@ -2,6 +2,7 @@
 
 use wonce_api::dead_letter::Selection;
 use wonce_api::live::LogLevel;
+use wonce_core::effect::EffectState;
 use wonce_core::operation::OperationVerb;
 
 use crate::desk::Shelf;
@@ -95,6 +96,11 @@ pub(super) fn enter(model: &mut Model) -> Vec<Cmd> {
             Ok(id) => Screen::Letter(id),
             Err(_) => return Vec::new(),
         },
+        Screen::Outlets => Screen::Effects(Some(row), None),
+        Screen::Effects(..) => match model.effects().find(|one| one.effect.id.to_string() == row) {
+            Some(one) => Screen::Event { handler: one.handler.clone(), key: one.key.clone() },
+            None => return Vec::new(),
+        },
         Screen::Logs { .. } => match event_of_line(model, &row) {
             Some(event) => event,
             None => {
@@ -145,6 +151,17 @@ fn event_of_line(model: &Model, row: &str) -> Option<Screen> {
     let Said::Line(said) = &line.said else { return None };
     let field = |name: &str| said.fields.get(name).cloned();
     Some(Screen::Event { handler: field("handler")?, key: field("key")? })
+}
+
+/// Effects in the next state, and after the last again all that are not confirmed.
+pub(super) fn next_state(model: &mut Model) -> Vec<Cmd> {
+    let Screen::Effects(sink, state) = model.screen().clone() else { return Vec::new() };
+    let next = match state {
+        None => EffectState::ALL.first(),
+        Some(state) => EffectState::ALL.iter().skip_while(|known| **known != state).nth(1),
+    };
+    *model.place_mut() = Place::new(Screen::Effects(sink, next.copied()));
+    arrived(model)
 }
 
 /// Lines that matter more, and after the most again all.

@@ -29,6 +29,8 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::ShowHosts => go::switch(model, Screen::Hosts),
         Action::ShowOutlets => go::switch(model, Screen::Outlets),
         Action::ShowChanges => go::switch(model, Screen::Changes),
+        Action::ShowEffects => go::switch(model, Screen::Effects(None, None)),
+        Action::NextState => go::next_state(model),
         Action::ShowLogs => go::switch(model, Screen::Logs { handler: None, level: LogLevel::Info }),
         Action::ShowLogsOfHandler => match shown_handler(model) {
             Some(handler) => go::open(model, Screen::Logs { handler: Some(handler), level: LogLevel::Info }),

@@ -10,6 +10,7 @@ use wonce_core::operation::OperationState;
 use crate::model::{Dialog, Focus, Sort, Tone};
 
 mod dead;
+mod effects;
 mod logs;
 
 fn press(model: &mut Model, keys: &[Key]) -> Vec<Cmd> {

@@ -34,7 +34,8 @@ pub(super) fn groups(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits
     let entries: i64 = model.groups().map(|group| group.entries).sum();
     let more =
         if list.next_before.is_some() { format!(", the newest {MAX_ROWS} causes") } else { String::new() };
-    let title = titled(model, format!("DEAD LETTERS BY CAUSE  {} causes, {entries} open{more}", rows.len()));
+    let title =
+        page::titled(model, format!("DEAD LETTERS BY CAUSE  {} causes, {entries} open{more}", rows.len()));
     let inside = canvas.panel(area, &title, Role::Muted);
     let empty = if list.groups.is_empty() {
         "no open dead letter"
@@ -85,7 +86,7 @@ pub(super) fn letters(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hit
         Shelf::Discarded => format!("DISCARDED, for {RESTORABLE_DAYS} days to be restored"),
     };
     let rows: Vec<Row> = model.letters().map(letter).collect();
-    let title = titled(model, format!("{name}: {selection}  {} of {}", rows.len(), list.total));
+    let title = page::titled(model, format!("{name}: {selection}  {} of {}", rows.len(), list.total));
     let inside = canvas.panel(area, &title, Role::Muted);
     let none = format!("no {} dead letter matches", shelf.label());
     let empty =
@@ -127,7 +128,8 @@ pub(super) fn operations(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> 
         return page::nothing(canvas, area, "OPERATIONS", model);
     };
     let rows: Vec<Row> = model.operations().map(operation_row).collect();
-    let title = titled(model, format!("OPERATIONS on many dead letters, the latest first  {}", rows.len()));
+    let title =
+        page::titled(model, format!("OPERATIONS on many dead letters, the latest first  {}", rows.len()));
     let inside = canvas.panel(area, &title, Role::Muted);
     let empty = if list.operations.is_empty() {
         "none yet: R or X in a list of dead letters begins one"
@@ -208,7 +210,7 @@ pub(super) fn operation(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> H
     page::text(
         canvas,
         area,
-        &titled(model, format!("OPERATION {}", operation.id)),
+        &page::titled(model, format!("OPERATION {}", operation.id)),
         &text,
         model.place().scroll,
     )
@@ -219,12 +221,4 @@ fn bar(canvas: &Canvas<'_>, done: i64, total: i64, columns: usize) -> String {
     let filled = (done * columns).checked_div(total).unwrap_or(0).min(columns);
     let [full, empty] = [canvas.theme.pick("█", "#"), canvas.theme.pick("·", ".")];
     format!("  {}{}", full.repeat(filled), empty.repeat(columns - filled))
-}
-
-/// A title that says when what is below could not be asked for again.
-fn titled(model: &Model, title: String) -> String {
-    match page::missing(model) {
-        Some((_, reason)) => format!("{title}  OLD: {reason}"),
-        None => title,
-    }
 }

@@ -57,7 +57,7 @@ fn state(model: &Model) -> (String, Role) {
 }
 
 /// From this width on the tabs have their whole names.
-const WIDE_TABS: u16 = 100;
+const WIDE_TABS: u16 = 115;
 
 fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let dead = model.seen.totals.dead_letters.map_or_else(String::new, |dead| format!(" {}", number(dead.n)));
@@ -65,9 +65,9 @@ fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
     let in_ops = matches!(model.screen(), Screen::Operations | Screen::Operation(_));
     let is = |screen: Screen| *model.screen() == screen;
     let names = if area.width >= WIDE_TABS {
-        ["Overview", "Dead letters", "Operations", "Hosts", "Sources, sinks", "Changes", "Log"]
+        ["Overview", "Dead letters", "Operations", "Hosts", "Sources, sinks", "Changes", "Log", "Effects"]
     } else {
-        ["Overview", "Dead", "Ops", "Hosts", "In/out", "Changes", "Log"]
+        ["Overview", "Dead", "Ops", "Hosts", "I/O", "Changes", "Log", "Effects"]
     };
     let tabs = [
         (format!("1 {}", names[0]), is(Screen::Overview)),
@@ -77,6 +77,7 @@ fn tabs(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
         (format!("5 {}", names[4]), is(Screen::Outlets)),
         (format!("6 {}", names[5]), is(Screen::Changes)),
         (format!("7 {}", names[6]), matches!(model.screen(), Screen::Logs { .. })),
+        (format!("8 {}", names[7]), matches!(model.screen(), Screen::Effects(..))),
     ];
     let mut line = Vec::new();
     for (text, here) in tabs {

@@ -41,7 +41,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hits {
         let under = rows(bottom, facts_height, bottom.height);
         let parts = columns(under, if under.width >= 160 { 3 } else { 2 });
         plain::hosts_panel(canvas, parts[0], model);
-        plain::sinks_panel(canvas, parts[1], model);
+        plain::sinks_panel(canvas, parts[1], model, None);
         if let Some(third) = parts.get(2) {
             plain::changes_panel(canvas, *third, model);
         }

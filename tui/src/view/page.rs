@@ -52,6 +52,14 @@ impl Text {
     }
 }
 
+/// A title that says when what is below could not be asked for again.
+pub(super) fn titled(model: &Model, title: String) -> String {
+    match missing(model) {
+        Some((_, reason)) => format!("{title}  OLD: {reason}"),
+        None => title,
+    }
+}
+
 /// Draws the lines from the place's scroll on; says how much is above and below.
 pub(super) fn text(canvas: &mut Canvas<'_>, area: Rect, title: &str, text: &Text, scroll: usize) -> Hits {
     let inside = canvas.panel(area, title, Role::Muted);

@@ -84,17 +84,11 @@ const SINKS: &[Column] = &[
     column("WHY", Side::Flex, 5),
 ];
 
-pub(super) fn sinks_panel(canvas: &mut Canvas<'_>, area: Rect, model: &Model) {
+pub(super) fn sinks_panel(canvas: &mut Canvas<'_>, area: Rect, model: &Model, chosen: Option<usize>) -> Hits {
     let inside = canvas.panel(area, "SINKS: effects that wait, and what became of others", Role::Muted);
     let theme = canvas.theme;
-    let rows: Vec<Row> = model
-        .seen
-        .sinks
-        .iter()
-        .filter(|row| model.passes(&[&row.name, &row.why]))
-        .map(|row| sink(theme, row))
-        .collect();
-    table(canvas, inside, SINKS, &rows, None, "no sink has had an effect yet");
+    let rows: Vec<Row> = model.sinks().map(|row| sink(theme, row)).collect();
+    table(canvas, inside, SINKS, &rows, chosen, "no sink has had an effect yet")
 }
 
 fn sink(theme: Theme, row: &SinkRow) -> Row {
@@ -110,7 +104,7 @@ fn sink(theme: Theme, row: &SinkRow) -> Row {
         piece(Role::Text, counted(row.unknown)),
         piece(role, &row.why),
     ];
-    Row { id: String::new(), cells }
+    Row { id: row.name.clone(), cells }
 }
 
 const SOURCES: &[Column] = &[
@@ -134,8 +128,7 @@ pub(super) fn outlets(canvas: &mut Canvas<'_>, area: Rect, model: &Model) -> Hit
         .map(|row| source(theme, row))
         .collect();
     table(canvas, inside, SOURCES, &shown, None, "no source was asked yet");
-    sinks_panel(canvas, rows(area, upper, area.height), model);
-    Hits { rows: Vec::new(), fit: usize::from(area.height) }
+    sinks_panel(canvas, rows(area, upper, area.height), model, model.chosen_index())
 }
 
 fn source(theme: Theme, row: &SourceRow) -> Row {
@@ -242,6 +235,7 @@ const fn heading(context: crate::keys::Context) -> &'static str {
         C::Shelf => "Open and discarded",
         C::Entry => "One dead letter",
         C::Operation => "An operation",
+        C::Effects => "Effects",
         C::Logs => "The log",
     }
 }

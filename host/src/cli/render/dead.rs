@@ -5,7 +5,8 @@ use wonce_api::dead_letter::{
     Replayed, Restored,
 };
 
-use super::event::{attempts, effects};
+use super::effect;
+use super::event::attempts;
 use super::handler::actions;
 use super::table::{Side, Table, cell, toned};
 use super::text::{count, cut, digest, facts, time, visible, visible_lines};
@@ -74,7 +75,7 @@ pub fn detail(detail: &DeadLetterDetail, paint: Paint) -> String {
         sections.push(attempts(&detail.attempts, paint));
     }
     if !detail.effects.is_empty() {
-        sections.push(effects(&detail.effects, paint));
+        sections.push(effect::of_event(&detail.effects, paint));
     }
     if !detail.actions.is_empty() {
         sections.push(actions(&detail.actions, paint));

@@ -1,9 +1,8 @@
 //! `wonce event …`: a timeline from top to bottom.
 
-use wonce_api::event::{
-    Accepted, AttemptSeen, DuplicateSeen, EffectSeen, Explanation, Settled, Timeline, Waiting,
-};
+use wonce_api::event::{Accepted, AttemptSeen, DuplicateSeen, Explanation, Settled, Timeline, Waiting};
 
+use super::effect;
 use super::handler::{actions, failed_attempts};
 use super::table::{Side, Table, cell, toned};
 use super::text::{count, cut, digest, duration_us, facts, span, time, visible, visible_lines};
@@ -32,7 +31,7 @@ pub fn timeline(timeline: &Timeline, paint: Paint) -> String {
         sections.push(attempts(&timeline.attempts, paint));
     }
     if !timeline.effects.is_empty() {
-        sections.push(effects(&timeline.effects, paint));
+        sections.push(effect::of_event(&timeline.effects, paint));
     }
     if !timeline.duplicates.is_empty() {
         sections.push(duplicates(&timeline.duplicates, paint));
@@ -136,36 +135,6 @@ pub(super) fn attempts(attempts: &[AttemptSeen], paint: Paint) -> String {
         }
     }
     text
-}
-
-pub(super) fn effects(effects: &[EffectSeen], paint: Paint) -> String {
-    let columns = [
-        ("EFFECT", Side::Right),
-        ("SINK", Side::Left),
-        ("TYPE", Side::Left),
-        ("STATE", Side::Left),
-        ("TRIES", Side::Right),
-        ("DEDUP KEY", Side::Left),
-        ("ERROR", Side::Left),
-    ];
-    let mut table = Table::new(&columns);
-    for effect in effects {
-        let tone = match effect.state.as_str() {
-            "confirmed" => Tone::Good,
-            "refused" | "unknown" => Tone::Bad,
-            _ => Tone::Usual,
-        };
-        table.row(vec![
-            cell(effect.id.to_string()),
-            cell(visible(&effect.sink)),
-            cell(visible(&effect.effect_type)),
-            toned(tone, visible(&effect.state)),
-            cell(effect.attempts.to_string()),
-            cell(visible(&effect.dedup_key)),
-            cell(cut(effect.last_error.as_deref().unwrap_or("-"), MESSAGE_WIDTH)),
-        ]);
-    }
-    table.render(paint)
 }
 
 fn duplicates(duplicates: &[DuplicateSeen], paint: Paint) -> String {

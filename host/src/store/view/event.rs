@@ -198,7 +198,7 @@ pub(super) async fn effects_of(
     Ok(rows.iter().map(effect_seen).collect())
 }
 
-fn effect_seen(row: &Row) -> EffectSeen {
+pub(super) fn effect_seen(row: &Row) -> EffectSeen {
     EffectSeen {
         id: row.get("id"),
         sink: row.get("sink"),
