@@ -17,6 +17,7 @@ use crate::target;
 use crate::wait::{bounded, until};
 
 pub mod database;
+pub mod plugin;
 pub mod pooler;
 pub mod receiver;
 pub mod sender;

@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations![
     13 "0013_operation",
     14 "0014_tick",
     15 "0015_alert",
+    18 "0018_version",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

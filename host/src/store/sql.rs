@@ -90,12 +90,14 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::operation::progress::STATEMENTS,
         super::handler_state::STATEMENTS,
         super::verify::STATEMENTS,
+        super::version::STATEMENTS,
         super::view::STATEMENTS,
         super::view::dead_letter::STATEMENTS,
         super::view::event::STATEMENTS,
         super::view::group::STATEMENTS,
         super::view::handler::STATEMENTS,
         super::view::operation::STATEMENTS,
+        super::view::plugin::STATEMENTS,
         super::view::status::STATEMENTS,
     ]
     .into_iter()

@@ -40,6 +40,7 @@ pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
         metrics: Arc::new(|| "wonce_up 1\n".to_owned()),
         live: Hub::new(About { boot: "b".to_owned(), name: "h".to_owned(), database: "d".to_owned() }),
         parked: None,
+        plugins: None,
     }
 }
 

@@ -14,3 +14,4 @@ mod stop;
 mod survivors;
 mod top;
 mod verbs;
+mod versions;
