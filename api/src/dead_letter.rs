@@ -1,5 +1,7 @@
 //! The queue for investigation: dead deliveries, key conflicts and parked events.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
@@ -9,6 +11,8 @@ use crate::{Taken, Time};
 /// How many dead letters a list holds unless asked otherwise, and at most.
 pub const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 1000;
+/// How many days after its discard a dead letter can be restored.
+pub const RESTORABLE_DAYS: u32 = 7;
 
 /// Which dead letters: each condition narrows it, and without any it is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +31,38 @@ pub struct Selection {
     pub version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_prefix: Option<String>,
+    /// Those that this operation replayed, discarded or restored, when nothing was done to them since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<i64>,
+}
+
+impl Selection {
+    /// The conditions that are set, each by the name of its option on the command line; an operation
+    /// is an argument of its own there.
+    #[must_use]
+    pub fn options(&self) -> Vec<(&'static str, &str)> {
+        let Selection { handler, reason, fingerprint, version, key_prefix, operation: _ } = self;
+        [
+            ("handler", handler),
+            ("group", fingerprint),
+            ("dead-reason", reason),
+            ("on-version", version),
+            ("key-prefix", key_prefix),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+        .collect()
+    }
+}
+
+/// In words: `group f00d, handler payments`, or `all dead letters`.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operation = self.operation.map(|id| format!("operation {id}"));
+        let rest = self.options().into_iter().map(|(name, value)| format!("{name} {value}"));
+        let said: Vec<String> = operation.into_iter().chain(rest).collect();
+        if said.is_empty() { f.write_str("all dead letters") } else { f.write_str(&said.join(", ")) }
+    }
 }
 
 /// The query of `GET /v1/dead-letters`.
@@ -46,6 +82,8 @@ pub struct DeadLetterQuery {
     pub version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_prefix: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
     /// Only dead letters with a smaller id: the next page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -200,6 +238,60 @@ pub struct DeadLetterDetail {
     /// What people did to it, latest first.
     #[serde(default)]
     pub actions: Vec<Action>,
+    /// How often its payload was edited: who edits it says so in `If-Match`.
+    #[serde(default)]
+    pub revision: i32,
+    /// What people changed in the payload, oldest first; of a delivery in all its rounds.
+    #[serde(default)]
+    pub edits: Vec<Edit>,
+    /// The payload as it was received, if it was edited since.
+    #[serde(default)]
+    pub received: Option<Payload>,
+}
+
+/// One edit of a payload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    pub dead_letter: i64,
+    /// The revision of the dead letter that it made; the first is 1.
+    pub revision: i32,
+    pub at: Time,
+    pub actor: String,
+    pub reason: String,
+    pub hash_rule: String,
+    /// SHA-256 in hex, made under `hash_rule`.
+    pub hash_before: String,
+    pub hash_after: String,
+}
+
+/// The body of `PATCH /v1/dead-letters/{id}`, with the revision that was read in `If-Match`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditRequest {
+    pub payload: NewPayload,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// Why; not empty.
+    pub reason: String,
+}
+
+/// Bytes that take a payload's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewPayload {
+    /// `text` or `hex`.
+    pub encoding: String,
+    pub body: String,
+}
+
+/// What an edit led to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    pub id: i64,
+    pub revision: i32,
+    pub hash_rule: String,
+    pub hash_before: String,
+    pub hash_after: String,
 }
 
 /// Received bytes, as a document can carry them.
@@ -262,6 +354,22 @@ pub struct ReplayedDelivery {
     /// `accepted`, or `duplicate` when a parked event turned out to be known.
     pub verdict: String,
     pub round: i32,
+}
+
+/// The body of `POST /v1/dead-letters/{id}/restore`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a restore led to: the dead letter is open again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    pub id: i64,
 }
 
 /// What a discard led to.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
-use crate::dead_letter::DeadLetterSummary;
+use crate::dead_letter::{DeadLetterSummary, Edit};
 use crate::{Taken, Time};
 
 /// `GET /v1/events/{handler}?key=`.
@@ -23,7 +23,10 @@ pub struct Timeline {
     /// A sample: not every duplicate is kept, all are counted.
     pub duplicates: Vec<DuplicateSeen>,
     pub dead_letters: Vec<DeadLetterSummary>,
-    /// Replays and discards, oldest first.
+    /// What people changed in its payload, oldest first.
+    #[serde(default)]
+    pub edits: Vec<Edit>,
+    /// Replays, discards, restores and edits, oldest first.
     pub actions: Vec<Action>,
     /// Once it is settled.
     pub outcome: Option<Settled>,
@@ -45,7 +48,7 @@ pub struct Accepted {
     /// Which rule made the key.
     pub key_rule: String,
     pub ordering_key: Option<String>,
-    /// SHA-256 in hex, made under `hash_rule`.
+    /// Of the payload as it was received: SHA-256 in hex, made under `hash_rule`.
     pub payload_hash: String,
     pub hash_rule: String,
     pub traceparent: Option<String>,
@@ -136,6 +139,9 @@ pub struct Settled {
     pub version: String,
     /// The transaction that committed the handler's effects and the ledger row.
     pub xact: String,
+    /// Of the payload that was handled; another one than was received if somebody edited it.
+    #[serde(default)]
+    pub payload_hash: String,
 }
 
 /// How a delivery got its key: what `wonce event explain` prints.

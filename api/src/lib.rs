@@ -5,6 +5,7 @@
 //! counted, so that no reader compares two clocks. Absent means unknown or not applicable.
 
 pub mod action;
+pub mod alert;
 pub mod dead_letter;
 pub mod event;
 pub mod handler;

@@ -38,7 +38,7 @@ pub mod message;
 pub mod snapshot;
 pub mod tick;
 
-pub use edge::{Alert, AlertState, Bye, Change, LogBatch, LogLine, Op};
+pub use edge::{Alert, AlertState, Bye, Change, LogBatch, LogLine, LogQuery, Op};
 pub use gauges::{Count, Gauges, HandlerGauges, Method, SinkGauges};
 pub use histogram::Samples;
 pub use message::Message;

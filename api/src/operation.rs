@@ -21,9 +21,9 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperationRequest {
-    /// `replay` or `discard`.
+    /// `replay`, `discard` or `restore`.
     pub verb: String,
-    /// Open dead letters that match; without any condition all of them.
+    /// Dead letters that match, without any condition all: open ones, for `restore` discarded ones.
     pub filter: Selection,
     /// Only dead letters up to this id: the `as_of` of the list that the caller saw.
     pub as_of: i64,

@@ -15,7 +15,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::delivery::PayloadHash;
-use crate::json::{Json, Members};
+use crate::json::{Document, Error, Json, Members};
 use crate::payload::Payload;
 use crate::pointer::Pointer;
 
@@ -28,7 +28,27 @@ const RAW_DOMAIN: &[u8] = b"wonce payload raw-v1\0";
 /// Hashes a payload without the fields at `ignore`.
 #[must_use]
 pub fn payload_hash(payload: &Payload<'_>, ignore: &[Pointer]) -> PayloadHash {
-    PayloadHash { rule: rule_name(ignore), digest: digest(payload, ignore) }
+    PayloadHash { rule: rule_name(ignore), digest: digest(payload.bytes(), payload.json(), ignore) }
+}
+
+/// Hashes bytes under a rule that is known by its name only, as the tables keep it; `None` when
+/// this version knows no such rule.
+#[must_use]
+pub fn hash_under(rule: &str, data: &[u8]) -> Option<PayloadHash> {
+    let ignore = ignored_by(rule)?;
+    let document = Document::read(data);
+    let digest = digest(data, document.as_ref().map_err(Clone::clone), &ignore);
+    Some(PayloadHash { rule: rule.to_owned(), digest })
+}
+
+/// The fields that a rule of this name leaves out: the inverse of [`rule_name`].
+fn ignored_by(rule: &str) -> Option<Vec<Pointer>> {
+    let names = match rule.strip_prefix(RULE)? {
+        "" => return Some(Vec::new()),
+        rest => rest.strip_prefix(" minus ")?,
+    };
+    let pointer = |name: &str| Pointer::parse(&name.replace("%20", " ").replace("%25", "%")).ok();
+    names.split(' ').map(pointer).collect()
 }
 
 /// The name under which such hashes are stored: `json-v1`, or `json-v1 minus /sent_at`. The
@@ -45,9 +65,9 @@ pub fn rule_name(ignore: &[Pointer]) -> String {
     format!("{RULE} minus {}", names.join(" "))
 }
 
-fn digest(payload: &Payload<'_>, ignore: &[Pointer]) -> [u8; 32] {
+fn digest(bytes: &[u8], json: Result<&Document<'_>, Error>, ignore: &[Pointer]) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    match payload.json() {
+    match json {
         Ok(document) if document.members == Members::Unique => {
             hasher.update(JSON_DOMAIN);
             let ignore: Vec<&[String]> = ignore.iter().map(Pointer::tokens).collect();
@@ -55,7 +75,7 @@ fn digest(payload: &Payload<'_>, ignore: &[Pointer]) -> [u8; 32] {
         }
         Ok(_) | Err(_) => {
             hasher.update(RAW_DOMAIN);
-            hasher.update(payload.bytes());
+            hasher.update(bytes);
         }
     }
     hasher.finalize().into()

@@ -7,16 +7,28 @@
 pub enum OperationVerb {
     Replay,
     Discard,
+    Restore,
 }
 
 impl OperationVerb {
-    pub const ALL: [OperationVerb; 2] = [OperationVerb::Replay, OperationVerb::Discard];
+    pub const ALL: [OperationVerb; 3] =
+        [OperationVerb::Replay, OperationVerb::Discard, OperationVerb::Restore];
 
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             OperationVerb::Replay => "replay",
             OperationVerb::Discard => "discard",
+            OperationVerb::Restore => "restore",
+        }
+    }
+
+    /// The state of the dead letters that it is for.
+    #[must_use]
+    pub fn acts_on(self) -> &'static str {
+        match self {
+            OperationVerb::Replay | OperationVerb::Discard => "dead",
+            OperationVerb::Restore => "discarded",
         }
     }
 
@@ -70,6 +82,15 @@ impl OperationState {
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Whether nothing more will be done.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        match self {
+            OperationState::Aborted | OperationState::Finished => true,
+            OperationState::Running | OperationState::Paused => false,
+        }
     }
 
     /// What becomes of an operation in this state when a person wants another.

@@ -59,6 +59,7 @@ impl Jitter {
     /// This share of a span. What is not a share (NaN, negative) is none of it.
     fn of(self, span: Duration) -> Duration {
         let share = if self.0.is_nan() { 0.0 } else { self.0.clamp(0.0, 1.0) };
-        span.mul_f64(share)
+        // A long span rounds up by a nanosecond.
+        span.mul_f64(share).min(span)
     }
 }

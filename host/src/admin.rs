@@ -10,12 +10,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 
-use crate::live::Hub;
+use crate::live::{Hub, Logs};
 use crate::store::Store;
 
 mod dead_letters;
+mod edit;
 mod events;
 pub mod guard;
 mod handlers;
@@ -54,6 +55,7 @@ pub struct AdminState {
     pub readiness: Arc<dyn Readiness>,
     pub metrics: MetricsText,
     pub live: Arc<Hub>,
+    pub logs: Arc<Logs>,
     /// Routes a parked event again; without it such a replay is refused.
     pub parked: Option<Arc<dyn ParkedReplay>>,
     /// Checks and activates plugins; without it such requests are refused.
@@ -72,6 +74,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/plugins", get(plugins::list).post(plugins::deploy))
         .route("/v1/inspect", post(plugins::inspect))
         .layer(DefaultBodyLimit::max(MAX_PLUGIN_BYTES));
+    let edit = patch(edit::edit).layer(DefaultBodyLimit::max(edit::MAX_BODY_BYTES));
     let guarded = Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/handlers", get(handlers::list))
@@ -80,9 +83,10 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/handlers/{name}/resume", post(handlers::resume))
         .route("/v1/events/{handler}", get(events::show))
         .route("/v1/dead-letters", get(dead_letters::list))
-        .route("/v1/dead-letters/{id}", get(dead_letters::show))
+        .route("/v1/dead-letters/{id}", get(dead_letters::show).merge(edit))
         .route("/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/v1/dead-letters/{id}/discard", post(dead_letters::discard))
+        .route("/v1/dead-letters/{id}/restore", post(dead_letters::restore))
         .route("/v1/dead-letter-groups", get(dead_letters::groups))
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
@@ -93,6 +97,7 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/plugins/{name}/remove", post(plugins::remove))
         .route("/v1/verify", get(verify::verify))
         .route(wonce_api::live::PATH, get(live::live))
+        .route(wonce_api::live::LOGS_PATH, get(live::logs))
         .route("/metrics", get(health::metrics))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .merge(files)

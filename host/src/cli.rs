@@ -14,6 +14,7 @@ mod bulk;
 mod client;
 mod connect;
 mod dead;
+mod edit;
 mod error;
 mod event;
 mod export;
@@ -62,7 +63,7 @@ enum Verb {
     /// One event's timeline, and where its key comes from
     #[command(subcommand)]
     Event(event::Event),
-    /// List, show, export, replay and discard dead letters, one or many
+    /// List, show, export, edit, replay, discard and restore dead letters, one or many
     #[command(subcommand)]
     Dead(dead::Dead),
     /// Watch, pause and abort what is done to many dead letters

@@ -24,6 +24,7 @@ mod server;
 mod sink;
 mod source;
 mod suggest;
+mod telemetry;
 mod units;
 mod value;
 mod walk;
@@ -33,9 +34,9 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use wonce_core::alert::AlertRules;
 use wonce_core::name::{HandlerName, SinkName, SourceName};
 
+pub use alert::Alert;
 pub use console::Console;
 pub use database::{Database, Embedded, Isolation, Server};
 pub use environment::{Env, Flags};
@@ -49,6 +50,7 @@ pub use secret::Secret;
 pub use server::{Admin, AdminListen, Http};
 pub use sink::{OnUnknown, SinkConfig, SinkKind};
 pub use source::{SourceConfig, TypeRule};
+pub use telemetry::{Otlp, OtlpProtocol, Telemetry};
 pub use work::{Dispatch, Intake, Relay, Unrouted};
 
 use document::Document;
@@ -75,8 +77,10 @@ pub struct Config {
     pub dispatch: Dispatch,
     pub relay: Relay,
     pub sinks: BTreeMap<SinkName, SinkConfig>,
+    pub alert: Alert,
     pub handlers: BTreeMap<HandlerName, HandlerConfig>,
     pub log: Log,
+    pub telemetry: Telemetry,
     pub console: Console,
     origin: Origin,
 }
@@ -90,7 +94,6 @@ struct Origin {
     base: PathBuf,
     flags: Flags,
     env: Env,
-    alert: AlertRules,
 }
 
 /// Two configurations that say the same are equal, wherever they come from.
@@ -126,11 +129,12 @@ impl Config {
         settings: &BTreeMap<String, String>,
     ) -> Result<HandlerConfig, Error> {
         let manifest = manifest::parse(handler::MANIFEST_FILE, manifest_text)?;
-        let Origin { file, text, base, flags, env, alert } = &self.origin;
+        let Origin { file, text, base, flags, env } = &self.origin;
         let document = Document::parse(file, text).map_err(|problem| Error::new(vec![problem]))?;
         let mut walk = Walk::new(document, Some(Overrides::new(flags, env)), base);
         let deployed = handler::Deployed { text: manifest_text, manifest: &manifest, settings };
-        let merged = walk.read_all(|root| handler::merge(root, self.dispatch.invocations, alert, &deployed));
+        let merged = walk
+            .read_all(|root| handler::merge(root, self.dispatch.invocations, &self.alert.rules, &deployed));
         if let Some(handler) = &merged {
             check::one(handler, self, &mut walk);
         }
@@ -160,7 +164,6 @@ pub fn load(flags: &Flags, env: &Env) -> Result<Config, Error> {
         base: base.to_owned(),
         flags: flags.clone(),
         env: env.clone(),
-        alert: config.origin.alert.clone(),
     };
     config.file.clone_from(&file.path);
     if walk.problems.is_empty() { Ok(config) } else { Err(Error::new(walk.problems)) }
@@ -189,9 +192,10 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
     let dispatch = root.section("dispatch", work::read_dispatch);
     let relay = root.section("relay", work::read_relay);
     let sinks = sink::read(root);
-    let alert = root.section("alert", |table| alert::read(table, &AlertRules::default()));
-    let handlers = handler::read(root, dispatch.invocations, &alert);
+    let alert = root.section("alert", alert::read_common);
+    let handlers = handler::read(root, dispatch.invocations, &alert.rules);
     let log = root.section("log", log::read);
+    let telemetry = root.section("telemetry", telemetry::read);
     let console = root.section("console", console::read);
     Config {
         file: None,
@@ -204,10 +208,12 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         dispatch,
         relay,
         sinks,
+        alert,
         handlers,
         log,
+        telemetry,
         console,
-        origin: Origin { alert, ..Origin::default() },
+        origin: Origin::default(),
     }
 }
 

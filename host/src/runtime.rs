@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::live::{About, Beat, Hub, Sampler};
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
 use crate::pipeline::intake::intake;
+use crate::pipeline::notice::Notices;
 use crate::pipeline::operation::Operations;
 use crate::pipeline::probation::Probation;
 use crate::pipeline::relay::Relay;
@@ -24,8 +25,9 @@ use crate::pipeline::submitted::SubmittedMover;
 use crate::pipeline::upkeep::Upkeep;
 use crate::pipeline::wake::Wake;
 use crate::service::Services;
-use crate::sink::Sinks;
+use crate::sink::{Sink, Sinks};
 use crate::store::Store;
+use crate::store::alert::Tell;
 use crate::store::deploy::OnOtherVersion;
 use crate::store::lease::LeasePool;
 use crate::telemetry::metrics;
@@ -35,6 +37,7 @@ mod boot;
 mod boot_file;
 mod database;
 mod doors;
+mod exports;
 mod handlers;
 mod settings;
 mod signal;
@@ -44,6 +47,7 @@ mod versions;
 use boot::Boot;
 use boot_file::BootFile;
 use database::Database;
+use exports::Exports;
 use started::Started;
 use versions::Versions;
 
@@ -79,9 +83,18 @@ pub struct Host {
     dispatch: Services,
     flow: Services,
     tidy: Services,
+    /// After all that they tell of.
+    exports: Services,
     /// The private database, which goes last.
     database: Services,
     drain: Duration,
+}
+
+/// Where the host sends what.
+struct WaysOut {
+    sinks: Sinks,
+    /// Who is told of alerts.
+    webhook: Option<Arc<dyn Sink>>,
 }
 
 /// Runs a host until a signal says stop, which may be before it has started: a start can wait for
@@ -167,7 +180,11 @@ impl Host {
         versions.begin().await?;
         let versions = Arc::new(versions);
         let doors = doors::bind(config, versions.lineup().kept_headers()).await?;
-        let sinks = settings::sinks(config).context("set up the sinks")?;
+        let ways_out = WaysOut {
+            sinks: settings::sinks(config).context("set up the sinks")?,
+            webhook: settings::alert_webhook(config)?,
+        };
+        let exports = Exports::new(config, &boot, metrics)?;
         let (id, last_end) = (boot.id, boot.last_end);
         let database_id = store.database_id().await?;
         let live = Hub::new(About { boot: id.to_string(), name: boot.name.clone(), database: database_id });
@@ -201,6 +218,7 @@ impl Host {
             dispatch: group(),
             flow: group(),
             tidy: group(),
+            exports: group(),
             database: group(),
             drain: config.dispatch.drain,
             early_end,
@@ -208,7 +226,8 @@ impl Host {
         if let Some(embedded) = started.embedded.take() {
             host.database.spawn("database", |stop| database::watch(embedded, stop));
         }
-        host.serve(config, shared, versions, doors, sinks, metrics);
+        exports.serve(&mut host.exports);
+        host.serve(config, shared, versions, doors, ways_out, metrics);
         tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
                        "wonce is running");
         Ok(host)
@@ -221,9 +240,10 @@ impl Host {
         shared: Arc<Shared>,
         versions: Arc<Versions>,
         doors: doors::Doors,
-        sinks: Sinks,
+        ways_out: WaysOut,
         metrics: MetricsHandle,
     ) {
+        let WaysOut { sinks, webhook } = ways_out;
         let store = shared.store.clone();
         let lineup = versions.lineup();
         let routes = lineup.routes();
@@ -266,7 +286,12 @@ impl Host {
         self.tidy.spawn("versions", |stop| following.run(stop));
         let beat = Beat::new(store.clone(), self.boot, Arc::clone(&self.live));
         self.tidy.spawn("live", |stop| beat.run(stop));
-        let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live) };
+        let tell = if webhook.is_some() { Tell::Webhook } else { Tell::Nobody };
+        if let Some(webhook) = webhook {
+            let notices = Notices::new(store.clone(), webhook);
+            self.flow.spawn("notices", |stop| notices.run(stop));
+        }
+        let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live), tell };
         self.tidy.spawn("gauges", |stop| sampler.clone().gauges(stop));
         self.tidy.spawn("books", |stop| sampler.books(stop));
         let shown = doors::Shown { metrics, live: Arc::clone(&self.live), plugins: versions };
@@ -288,6 +313,7 @@ impl Host {
         self.dispatch.stop(self.drain + TIDY_STOP).await;
         self.flow.stop(FLOW_STOP).await;
         self.tidy.stop(TIDY_STOP).await;
+        self.exports.stop(TIDY_STOP).await;
         started::record_clean_stop(&self.store, self.boot).await;
         self.store.close();
         self.database.stop(DATABASE_STOP).await;

@@ -16,6 +16,7 @@ pub mod connect;
 pub mod dead_letter;
 pub mod deploy;
 pub mod due;
+pub mod edit;
 pub mod error;
 pub mod gauges;
 mod guest;

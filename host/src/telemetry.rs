@@ -1,9 +1,10 @@
 //! What the host says of itself: [`logs`] for people and machines, [`metrics`] for dashboards and
-//! alarms, [`gauges`] for the numbers that only the database knows. Every name that leaves the
+//! alarms, and [`otlp`], which exports. Every name that leaves the
 //! process is written down in one place. It never knows why something happened: callers say.
 
 pub mod logs;
 pub mod metrics;
+pub mod otlp;
 
 /// The trace id inside a W3C `traceparent` ("00-<32 hex>-<16 hex>-01"), for the log field
 /// `trace_id`. None when the header is not one.

@@ -1,6 +1,7 @@
 //! The real binary as a child process, so that it can be killed like one: what it is started with
 //! ([`setup`]), its database ([`database`]), what may stand before that ([`pooler`]), who sends it
-//! events ([`sender`]), who receives its effects ([`receiver`]), and its console ([`terminal`]). Knows nothing of the host's insides but its log lines and tables.
+//! events ([`sender`]), who receives its effects ([`receiver`]) and its telemetry ([`otlp`]), and its console ([`terminal`]).
+//! Knows nothing of the host's insides but its log lines and tables.
 
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
@@ -17,6 +18,7 @@ use crate::target;
 use crate::wait::{bounded, until};
 
 pub mod database;
+pub mod otlp;
 pub mod plugin;
 pub mod pooler;
 pub mod receiver;
@@ -190,7 +192,9 @@ fn wonce() -> Command {
     let program = std::env::var_os("WONCE_TEST_PROGRAM").map(PathBuf::from);
     let mut command = Command::new(program.unwrap_or_else(|| target::program("wonce")));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("WONCE_") || name == "DATABASE_URL" {
+        if ["WONCE_", "OTEL_"].iter().any(|ours| name.to_string_lossy().starts_with(ours))
+            || name == "DATABASE_URL"
+        {
             command.env_remove(name);
         }
     }

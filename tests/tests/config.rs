@@ -86,10 +86,13 @@ fn the_example_with_every_setting_switched_on_is_valid_but_for_alternatives() {
     let path = directory.path().join("wonce.toml");
     fs::write(&path, switched_on.collect::<Vec<_>>().join("\n")).expect("written");
 
-    let env = Env::from_iter([("BILLING_AUTHORIZATION", "Bearer abc")]);
+    let env = Env::from_iter([("BILLING_AUTHORIZATION", "Bearer abc"), ("OTLP_AUTHORIZATION", "Bearer def")]);
     let config = load(&path, &env).unwrap_or_else(|error| panic!("{error}"));
     let sink = &config.sinks[&SinkName::parse("billing").expect("a name")];
     assert_eq!(sink.headers["authorization"].expose(), "Bearer abc");
+    let otlp = config.telemetry.otlp.as_ref().expect("it has an endpoint");
+    assert_eq!(otlp.headers["authorization"].expose(), "Bearer def");
+    assert_eq!(otlp.resource["deployment.environment.name"], "production");
     // What the example says of a handler's limits and retries are the defaults, but one.
     let handler = payments(&config);
     assert_eq!(handler.limits, config::Limits::default());
@@ -148,6 +151,35 @@ fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
     assert_eq!(payments(&config).limits.deadline, Duration::from_secs(4));
     let Server::External { url, .. } = &config.database.server else { panic!("the URL was given") };
     assert_eq!(url.expose(), "postgres://u:p@localhost/by_variable");
+}
+
+#[test]
+fn opentelemetrys_own_variables_turn_the_export_on() {
+    let env = Env::from_iter([
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://otel.example.com/in"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2,tenant=a%20b"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "2500"),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "60000"),
+        ("OTEL_TRACES_EXPORTER", "none"),
+        ("OTEL_METRICS_EXPORTER", "otlp"),
+        ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
+        ("OTEL_SERVICE_NAME", "orders"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "team=payments"),
+        ("WONCE_TELEMETRY_OTLP_QUEUE", "7"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "9"),
+    ]);
+    let config = config::load(&Flags::default(), &env).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let otlp = config.telemetry.otlp.expect("it has an endpoint");
+    assert_eq!(otlp.endpoint.expose(), "https://otel.example.com/in");
+    let headers = otlp.headers.iter().map(|(name, value)| format!("{name}: {}", value.expose()));
+    assert_eq!(headers.collect::<Vec<_>>(), ["api-key: hunter2", "tenant: a b"]);
+    assert_eq!((otlp.timeout, otlp.interval), (Duration::from_millis(2500), Duration::from_secs(60)));
+    assert_eq!((otlp.traces, otlp.metrics, otlp.queue), (false, true, 7));
+    assert!((otlp.sampling_ratio - 0.25).abs() < f64::EPSILON);
+    assert_eq!((otlp.service_name.as_str(), otlp.resource["team"].as_str()), ("orders", "payments"));
+    let off = config::load(&Flags::default(), &Env::default()).expect("the defaults are valid");
+    assert_eq!(off.telemetry.otlp, None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod promise {
     mod batches;
+    mod edits;
     mod effects;
     mod endings;
     mod examples;

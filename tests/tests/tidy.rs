@@ -42,7 +42,9 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("axum", &["admin", "config/sink.rs", "runtime/doors.rs", "source"]),
     ("clap", &["cli", "main.rs"]),
     ("deadpool_postgres", &["store"]),
-    ("reqwest", &["cli", "send", "sink"]),
+    ("opentelemetry_proto", &["telemetry/otlp"]),
+    ("prost", &["telemetry/otlp"]),
+    ("reqwest", &["cli", "send", "sink", "telemetry/otlp"]),
     // The configuration says early whether a database URL can be read.
     ("tokio_postgres", &["config/database.rs", "store"]),
     ("wonce_embedded", &["runtime"]),

@@ -5,29 +5,17 @@ use wonce_api::dead_letter::Selection;
 
 use crate::text::visible;
 
-/// The options of a selection with their values.
+/// A verb on a selection as a shell takes it: `wonce dead replay --group f00d`, or
+/// `wonce operation restore 7` for what an earlier operation did.
 #[must_use]
-pub fn options(selection: &Selection) -> Vec<(&'static str, &str)> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
-    [
-        ("handler", handler),
-        ("group", fingerprint),
-        ("dead-reason", reason),
-        ("on-version", version),
-        ("key-prefix", key_prefix),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value.as_deref()?)))
-    .collect()
-}
-
-/// A verb on a selection as a shell takes it: `wonce dead replay --group f00d`.
-#[must_use]
-pub fn dead(verb: &str, selection: &Selection) -> String {
-    let options = options(selection);
-    let said = options.iter().map(|(name, value)| format!(" --{name} {}", quoted(value)));
-    let all = options.is_empty().then(|| " --all".to_owned());
-    format!("wonce dead {verb}{}", said.chain(all).collect::<String>())
+pub fn bulk(verb: &str, selection: &Selection) -> String {
+    let options = selection.options();
+    let said: String = options.iter().map(|(name, value)| format!(" --{name} {}", quoted(value))).collect();
+    match selection.operation {
+        Some(id) => format!("wonce operation {verb} {id}{said}"),
+        None if options.is_empty() => format!("wonce dead {verb} --all"),
+        None => format!("wonce dead {verb}{said}"),
+    }
 }
 
 /// As a shell takes it back.

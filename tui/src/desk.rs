@@ -5,7 +5,7 @@
 use wonce_api::action::ActionRequest;
 use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, GroupList, GroupQuery, ReplayRequest,
-    Selection,
+    RestoreRequest, Selection,
 };
 use wonce_api::event::Timeline;
 use wonce_api::handler::HandlerDetail;
@@ -58,6 +58,9 @@ pub enum Deed {
     Discard {
         id: i64,
     },
+    Restore {
+        id: i64,
+    },
     /// Many dead letters. The name is made when the question is put, so that the same answer twice
     /// is one operation.
     Begin {
@@ -102,13 +105,14 @@ impl Desk {
             Question::Groups(query) => {
                 Answer::Groups(ask.dead_letter_groups(&GroupQuery { limit, ..query }).await?)
             }
-            Question::Letters(Selection { handler, reason, fingerprint, version, key_prefix }) => {
+            Question::Letters(Selection { handler, reason, fingerprint, version, key_prefix, operation }) => {
                 let query = DeadLetterQuery {
                     handler,
                     reason,
                     fingerprint,
                     version,
                     key_prefix,
+                    operation: operation.map(|id| id.to_string()),
                     limit,
                     ..DeadLetterQuery::default()
                 };
@@ -149,6 +153,10 @@ impl Desk {
             Deed::Discard { id } => {
                 ask.discard(id, &DiscardRequest { actor, reason }).await?;
                 only(format!("dead letter {id} is discarded"))
+            }
+            Deed::Restore { id } => {
+                ask.restore(id, &RestoreRequest { actor, reason: said }).await?;
+                only(format!("dead letter {id} is open again"))
             }
             Deed::Begin { name, request } => {
                 let begun = ask.begin(&name, &OperationRequest { actor, reason: said, ..*request }).await?;

@@ -47,17 +47,33 @@ pub struct Op {
     pub id: String,
     /// `replay`, `discard` …
     pub verb: String,
-    /// `running`, `paused`, `aborted` or `done`.
+    /// `running`, `paused`, `aborted` or `finished`.
     pub state: String,
     /// What it acts on, in words.
     pub target: String,
+    /// Items; what is none of the following still waits.
     pub total: u64,
+    /// Items that succeeded.
     pub done: u64,
+    /// Items that were refused.
     pub failed: u64,
+    /// Items that were passed over; no verb does that today.
     pub skipped: u64,
     pub actor: String,
     pub reason: String,
     pub started_at: Time,
+}
+
+/// The query of the stream of log lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogQuery {
+    /// `error`, `warn` or `info` (the default): lines that matter so much or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// Only lines about this handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
 }
 
 /// Log lines since the last batch.
@@ -65,7 +81,7 @@ pub struct Op {
 pub struct LogBatch {
     /// Oldest first.
     pub lines: Vec<LogLine>,
-    /// Lines that this reader was not sent, because there were too many.
+    /// Lines that this reader was not sent, wanted or not, because there were too many.
     pub dropped: u64,
 }
 
@@ -74,7 +90,7 @@ pub struct LogBatch {
 pub struct LogLine {
     /// By the host's clock.
     pub at: Time,
-    /// `error`, `warn`, `info`, `debug` or `trace`.
+    /// `error`, `warn` or `info`.
     pub level: String,
     pub message: String,
     /// The stable fields, `handler`, `key`, `attempt`, `error_class` and so on, as text.

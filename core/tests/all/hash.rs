@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use wonce_core::delivery::PayloadHash;
-use wonce_core::hash::{payload_hash, rule_name};
+use wonce_core::hash::{hash_under, payload_hash, rule_name};
 use wonce_core::payload::Payload;
 
 use crate::events::{Tree, pointers, trees, webhook};
@@ -99,6 +99,19 @@ fn rule_names_do_not_depend_on_order_and_do_not_run_together() {
     assert_eq!(rule_name(&pointers(&["/b", "/a", "/b"])), "json-v1 minus /a /b");
     assert_ne!(rule_name(&pointers(&["/a /b"])), rule_name(&pointers(&["/a", "/b"])));
     assert_ne!(rule_name(&pointers(&["/a%20/b"])), rule_name(&pointers(&["/a /b"])));
+}
+
+#[test]
+fn a_hash_can_be_made_under_the_name_of_its_rule() {
+    for ignore in [&[][..], &["/a"], &["/sent_at", "/a b", "/50%", "/%20", "/x~1y"]] {
+        for data in [r#"{"a":1,"a b":2,"50%":3,"%20":4,"x/y":5,"b":6}"#, "[1,2]", "no JSON"] {
+            let made = hash_without(data, ignore);
+            assert_eq!(hash_under(&made.rule, data.as_bytes()), Some(made), "{ignore:?} {data}");
+        }
+    }
+    for unknown in ["", "bytes", "json-v2", "json-v1 ", "json-v1 minus", "json-v1 minus a"] {
+        assert_eq!(hash_under(unknown, b"{}"), None, "{unknown:?}");
+    }
 }
 
 proptest! {

@@ -1,27 +1,26 @@
-//! `/v1/dead-letters`: list, show, replay, discard.
+//! `/v1/dead-letters`: list, show, replay, discard, restore.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::header::{self, HeaderName, HeaderValue};
 use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, GroupList, GroupQuery,
-    ReplayRequest, Replayed, ReplayedDelivery, Selection,
+    ReplayRequest, Replayed, ReplayedDelivery, RestoreRequest, Restored, Selection,
 };
 use wonce_core::name::Key;
 
 use super::AdminState;
+use super::edit::etag;
 use super::hindrance::{Verb, refuse};
 use super::parked::ParkedError;
 use super::refusal::Refusal;
+use super::request::{Body, Id};
 use super::{request, selection};
 use crate::store::action::By;
 use crate::store::dead_letter::Hindrance;
 use crate::store::view::dead_letter::Filter;
 use crate::telemetry::metrics;
-
-type Id = Result<Path<String>, PathRejection>;
-type Body = Result<Bytes, BytesRejection>;
 
 const STATES: [&str; 3] = ["dead", "replayed", "discarded"];
 
@@ -46,14 +45,20 @@ pub(super) async fn groups(
         fingerprint: None,
         version: query.version,
         key_prefix: query.key_prefix,
+        operation: None,
     })?;
     Ok(Json(state.store.dead_letter_groups(&selection, before, limit).await?))
 }
 
-pub(super) async fn show(State(state): State<AdminState>, id: Id) -> Result<Json<DeadLetterDetail>, Refusal> {
+pub(super) async fn show(
+    State(state): State<AdminState>,
+    id: Id,
+) -> Result<([(HeaderName, HeaderValue); 1], Json<DeadLetterDetail>), Refusal> {
     let id = request::dead_letter_id(id)?;
-    let detail = state.store.dead_letter(id).await?;
-    detail.map(Json).ok_or_else(|| refuse(Verb::Show, id, Hindrance::Unknown))
+    let Some(detail) = state.store.dead_letter(id).await? else {
+        return Err(refuse(Verb::Show, id, Hindrance::Unknown));
+    };
+    Ok(([(header::ETAG, etag(detail.revision))], Json(detail)))
 }
 
 pub(super) async fn replay(
@@ -98,6 +103,20 @@ pub(super) async fn discard(
     match state.store.discard(id, &by).await? {
         Ok(()) => Ok(Json(Discarded { id, reason: asked.reason })),
         Err(hindrance) => Err(refuse(Verb::Discard, id, hindrance)),
+    }
+}
+
+pub(super) async fn restore(
+    State(state): State<AdminState>,
+    id: Id,
+    body: Body,
+) -> Result<Json<Restored>, Refusal> {
+    let id = request::dead_letter_id(id)?;
+    let asked: RestoreRequest = request::body(body)?;
+    let by = request::by(asked.actor.as_deref(), asked.reason.as_deref())?;
+    match state.store.restore(id, &by).await? {
+        Ok(()) => Ok(Json(Restored { id })),
+        Err(hindrance) => Err(refuse(Verb::Restore, id, hindrance)),
     }
 }
 
@@ -155,6 +174,7 @@ fn filter(query: DeadLetterQuery) -> Result<Filter, Refusal> {
         fingerprint: query.fingerprint,
         version: query.version,
         key_prefix: query.key_prefix,
+        operation: request::number("operation", query.operation.as_deref())?,
     })?;
     Ok(Filter { selection, state, before: request::number("before", query.before.as_deref())?, limit })
 }

@@ -24,6 +24,9 @@ pub(super) async fn begin(
     body: Body,
 ) -> Result<(StatusCode, Json<OperationDetail>), Refusal> {
     let asked = asked(&headers, request::body(body)?)?;
+    if let (OperationVerb::Restore, Some(id)) = (asked.verb, asked.selection.operation) {
+        discard_to_restore(&state, id).await?;
+    }
     let (status, id) = match state.store.begin_operation(&asked).await? {
         Begun::New(id) => (StatusCode::ACCEPTED, id),
         Begun::Known(id) => (StatusCode::OK, id),
@@ -112,6 +115,25 @@ fn asked(headers: &HeaderMap, asked: OperationRequest) -> Result<Asked, Refusal>
         rate: rate(asked.rate.unwrap_or(DEFAULT_RATE))?,
         by: request::by(asked.actor.as_deref(), reason)?,
     })
+}
+
+/// Only what a discard did can be restored as a whole.
+async fn discard_to_restore(state: &AdminState, id: i64) -> Result<(), Refusal> {
+    let detail = state.store.operation(id).await?.ok_or_else(|| unknown(id))?;
+    let verb = detail.operation.verb;
+    if OperationVerb::parse(&verb) == Some(OperationVerb::Discard) {
+        return Ok(());
+    }
+    let detail = format!(
+        "operation {id} is a {verb}, and only a discard can be taken back; `wonce dead list --operation {id} --state any` \
+         shows what it did"
+    );
+    Err(Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "not-a-discard",
+        "The operation is no discard",
+        detail,
+    ))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<String, Refusal> {

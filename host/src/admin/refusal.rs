@@ -136,7 +136,7 @@ pub(super) async fn no_such_path(uri: Uri) -> Refusal {
 
 pub(super) async fn no_such_method(method: Method, uri: Uri) -> Refusal {
     let detail = format!(
-        "{method} is not for {:?}; reads are GET, verbs are POST, changes of an operation are PATCH",
+        "{method} is not for {:?}; reads are GET, verbs are POST, changes of an operation or a payload are PATCH",
         uri.path()
     );
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "The method does not fit", detail)

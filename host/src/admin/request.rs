@@ -65,13 +65,20 @@ pub(super) fn query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Ref
     Ok(query)
 }
 
+pub(super) type Id = Result<Path<String>, PathRejection>;
+pub(super) type Body = Result<Bytes, BytesRejection>;
+
 /// The body as JSON; an empty one is `{}`.
-pub(super) fn body<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, Refusal> {
+pub(super) fn body<T: DeserializeOwned>(body: Body) -> Result<T, Refusal> {
+    body_within(body, super::MAX_BODY_BYTES)
+}
+
+/// The same where the route reads up to `limit` bytes.
+pub(super) fn body_within<T: DeserializeOwned>(body: Body, limit: usize) -> Result<T, Refusal> {
     let bytes = body.map_err(|e| {
         let title = "The body cannot be read";
         let status = e.status();
         let word = if status == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "bad-request" };
-        let limit = super::MAX_BODY_BYTES;
         Refusal::new(
             status,
             word,

@@ -12,7 +12,8 @@ const MAX_CONDITION_BYTES: usize = 512;
 
 /// The selection as it came, when it can match something.
 pub(super) fn checked(selection: Selection) -> Result<Selection, Refusal> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = &selection;
+    // An operation is named by a number, and one that is not there matches nothing.
+    let Selection { handler, reason, fingerprint, version, key_prefix, operation: _ } = &selection;
     for (name, text) in
         [("handler", handler), ("fingerprint", fingerprint), ("version", version), ("key_prefix", key_prefix)]
     {

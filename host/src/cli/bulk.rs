@@ -31,7 +31,7 @@ pub(super) struct Select {
     /// Only with a key that begins so
     #[arg(long, value_name = "TEXT")]
     key_prefix: Option<String>,
-    /// All open dead letters
+    /// All of them
     #[arg(long)]
     all: bool,
 }
@@ -62,6 +62,7 @@ impl Select {
             fingerprint: self.group.clone(),
             version: self.on_version.clone(),
             key_prefix: self.key_prefix.clone(),
+            operation: None,
         };
         (self.all || selection != Selection::default()).then_some(selection)
     }
@@ -77,7 +78,9 @@ pub(super) async fn run(
     connect: &Connect,
 ) -> Result<Finding, Error> {
     let client = Client::new(connect)?;
-    let seen = client.get::<DeadLetterList>(&["v1", "dead-letters"], &query(&selection), None).await?;
+    let operation = selection.operation.map(|id| id.to_string());
+    let query = query(verb, &selection, operation.as_deref());
+    let seen = client.get::<DeadLetterList>(&["v1", "dead-letters"], &query, None).await?;
     let Some(expected) = pace.expect.or_else(|| pace.yes.then_some(seen.value.total)) else {
         let shown = Preview { verb, selection: &selection, rate: pace.rate, seen: &seen.value };
         return print(&if connect.json { seen.json.clone() } else { preview(&shown) });
@@ -102,8 +105,12 @@ pub(super) async fn run(
     })
 }
 
-fn query(selection: &Selection) -> Vec<(&str, &str)> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
+fn query<'a>(
+    verb: OperationVerb,
+    selection: &'a Selection,
+    operation: Option<&'a str>,
+) -> Vec<(&'a str, &'a str)> {
+    let Selection { handler, reason, fingerprint, version, key_prefix, operation: _ } = selection;
     let conditions = [
         ("handler", handler),
         ("reason", reason),
@@ -112,5 +119,6 @@ fn query(selection: &Selection) -> Vec<(&str, &str)> {
         ("key_prefix", key_prefix),
     ];
     let said = conditions.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-    said.chain([("limit", "1")]).collect()
+    let operation = operation.map(|id| ("operation", id));
+    said.chain(operation).chain([("state", verb.acts_on()), ("limit", "1")]).collect()
 }

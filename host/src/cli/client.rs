@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, IF_MATCH};
 use reqwest::{Method, RequestBuilder, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -107,6 +107,17 @@ impl Client {
     ) -> Result<Answer<T>, Error> {
         let request = self.http.request(Method::PATCH, self.url(path)?).timeout(ANSWER_LIMIT).json(body);
         self.send(request).await
+    }
+
+    /// `PATCH` with a document, of what was read under this tag.
+    pub(super) async fn patch_read<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        body: &(impl Serialize + Sync),
+        tag: &str,
+    ) -> Result<Answer<T>, Error> {
+        let request = self.http.request(Method::PATCH, self.url(path)?).timeout(ANSWER_LIMIT).json(body);
+        self.send(request.header(IF_MATCH, tag)).await
     }
 
     fn url(&self, path: &[&str]) -> Result<Url, Error> {

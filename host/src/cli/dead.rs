@@ -1,12 +1,13 @@
-//! `wonce dead list|groups|show|export|replay|discard`.
+//! `wonce dead list|groups|show|export|edit|replay|discard|restore`.
 
 use clap::{Args, Subcommand};
-use wonce_api::dead_letter::{DiscardRequest, ReplayRequest};
+use wonce_api::dead_letter::{DiscardRequest, ReplayRequest, RestoreRequest};
 use wonce_core::operation::OperationVerb;
 
 use super::bulk::{self, Pace, Select};
 use super::client::Client;
 use super::connect::{Actor, Connect};
+use super::edit::Edit;
 use super::export::Export;
 use super::filter::Filter;
 use super::render::{self, Paint};
@@ -26,10 +27,14 @@ pub(super) enum Dead {
     },
     /// Dead letters whole, with payloads and attempts, as JSON lines on stdout
     Export(Export),
+    /// Give one another payload before its replay; what was received is kept
+    Edit(Edit),
     /// Put one or many back to work: same key, a new round
     Replay(Replay),
     /// Give one or many up, with a reason on record
     Discard(Discard),
+    /// Take the discard of one or many back, within 7 days
+    Restore(Restore),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +108,24 @@ pub(super) struct Discard {
     connect: Connect,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    /// One; leave it out and say which with a filter
+    #[arg(conflicts_with_all = ["Select", "Pace"], required_unless_present = "Select")]
+    id: Option<i64>,
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    pace: Pace,
+    #[command(flatten)]
+    actor: Actor,
+    #[command(flatten)]
+    connect: Connect,
+}
+
 impl Dead {
     pub(super) async fn run(self) -> Result<Finding, Error> {
         match self {
@@ -115,8 +138,10 @@ impl Dead {
                 print(&if connect.json { answer.json.clone() } else { human() })
             }
             Dead::Export(export) => export.run().await,
+            Dead::Edit(edit) => edit.run().await,
             Dead::Replay(replay) => replay.run().await,
             Dead::Discard(discard) => discard.run().await,
+            Dead::Restore(restore) => restore.run().await,
         }
     }
 }
@@ -179,5 +204,19 @@ impl Discard {
         let path = ["v1", "dead-letters", &id.to_string(), "discard"];
         let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
         print(&if self.connect.json { answer.json } else { render::dead::discarded(&answer.value) })
+    }
+}
+
+impl Restore {
+    async fn run(self) -> Result<Finding, Error> {
+        let Some(id) = self.id else {
+            let selection = self.select.selection().unwrap_or_default();
+            let (actor, verb) = (self.actor.name(), OperationVerb::Restore);
+            return bulk::run(verb, selection, &self.pace, actor, self.reason, &self.connect).await;
+        };
+        let asked = RestoreRequest { actor: self.actor.name(), reason: self.reason };
+        let path = ["v1", "dead-letters", &id.to_string(), "restore"];
+        let answer = Client::new(&self.connect)?.post(&path, &asked).await?;
+        print(&if self.connect.json { answer.json } else { render::dead::restored(&answer.value) })
     }
 }

@@ -25,6 +25,14 @@ pub enum Error {
     Address { address: String, reason: String },
     #[error("cannot read {path} for the address of the admin API: {reason}; mend it, or pass --connect")]
     ConfigFile { path: String, reason: String },
+    #[error("the payload {path} cannot be used: {reason}")]
+    Payload { path: String, reason: String },
+    #[error(
+        "the editor {editor:?} did not end well: {reason}; nothing was changed, what it wrote is in {path}: say another with EDITOR, or pass that file with --payload"
+    )]
+    Editor { editor: String, reason: String, path: String },
+    #[error("{reason}; what you wrote is kept in {path}: pass it with --payload")]
+    NotEdited { reason: String, path: String },
     #[error("cannot write to stdout: {reason}")]
     Stdout { reason: String },
     #[error("{0}")]

@@ -23,6 +23,9 @@ pub(super) struct Filter {
     /// Only with a key that begins so
     #[arg(long, value_name = "TEXT")]
     key_prefix: Option<String>,
+    /// Only those that this operation was the last to act on
+    #[arg(long, value_name = "ID")]
+    operation: Option<String>,
 }
 
 impl Filter {
@@ -35,6 +38,7 @@ impl Filter {
             ("fingerprint", &self.fingerprint),
             ("version", &self.on_version),
             ("key_prefix", &self.key_prefix),
+            ("operation", &self.operation),
         ];
         filters.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
     }

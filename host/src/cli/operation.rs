@@ -1,9 +1,11 @@
-//! `wonce operation list|show|items|pause|resume|abort|pace`.
+//! `wonce operation list|show|items|pause|resume|abort|pace|restore`.
 
 use clap::{Args, Subcommand};
+use wonce_api::dead_letter::Selection;
 use wonce_api::operation::{ItemList, OperationChange, OperationDetail, OperationList};
-use wonce_core::operation::OperationState;
+use wonce_core::operation::{OperationState, OperationVerb};
 
+use super::bulk::{self, Pace as BulkPace};
 use super::client::Client;
 use super::connect::{Actor, Connect};
 use super::render::{self, Paint};
@@ -44,6 +46,8 @@ pub(super) enum Operation {
         #[command(flatten)]
         change: Change,
     },
+    /// Take back what a discard did, within 7 days: an operation of its own
+    Restore(Restore),
 }
 
 #[derive(Debug, Args)]
@@ -74,6 +78,20 @@ pub(super) struct Change {
     connect: Connect,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    id: i64,
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+    #[command(flatten)]
+    pace: BulkPace,
+    #[command(flatten)]
+    actor: Actor,
+    #[command(flatten)]
+    connect: Connect,
+}
+
 impl Operation {
     pub(super) async fn run(self) -> Result<Finding, Error> {
         match self {
@@ -95,6 +113,7 @@ impl Operation {
             Operation::Resume(change) => change.run(Some(OperationState::Running), None).await,
             Operation::Abort(change) => change.run(Some(OperationState::Aborted), None).await,
             Operation::Pace { rate, change } => change.run(None, Some(rate)).await,
+            Operation::Restore(restore) => restore.run().await,
         }
     }
 }
@@ -106,6 +125,14 @@ impl Items {
         let answer = Client::new(&self.connect)?.get::<ItemList>(&path, &query, None).await?;
         let human = || render::operation::items(&answer.value, Paint::of_stdout());
         print(&if self.connect.json { answer.json.clone() } else { human() })
+    }
+}
+
+impl Restore {
+    async fn run(self) -> Result<Finding, Error> {
+        let selection = Selection { operation: Some(self.id), ..Selection::default() };
+        let (actor, verb) = (self.actor.name(), OperationVerb::Restore);
+        bulk::run(verb, selection, &self.pace, actor, self.reason, &self.connect).await
     }
 }
 

@@ -9,6 +9,8 @@ use wonce_core::fault::FaultClass;
 
 use super::reader::Reader;
 use super::report::Complaint;
+use super::secret::Secret;
+use super::sink::http_url;
 use super::suggest;
 use super::value::Value;
 
@@ -21,6 +23,20 @@ const WINDOW: RangeInclusive<Duration> = Duration::from_secs(10)..=MAX_WINDOW;
 const NO_CLAIMS: RangeInclusive<Duration> = Duration::ZERO..=MAX_WINDOW;
 /// Where classes have their shares.
 const CLASS_SHARE: &str = "class_share";
+
+/// `[alert]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alert {
+    /// Of every handler, unless its own say otherwise.
+    pub rules: AlertRules,
+    /// Who is told; the address may be a secret.
+    pub webhook: Option<Secret>,
+}
+
+pub(crate) fn read_common(table: &mut Reader<'_, '_>) -> Alert {
+    let webhook = table.parsed("webhook", http_url);
+    Alert { rules: read(table, &AlertRules::default()), webhook }
+}
 
 /// Reads a table of rules over those that hold without it. A limit of zero turns a rule off.
 pub(crate) fn read(table: &mut Reader<'_, '_>, otherwise: &AlertRules) -> AlertRules {

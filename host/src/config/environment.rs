@@ -11,10 +11,19 @@ use super::suggest;
 
 const PREFIX: &str = "WONCE_";
 /// Keys with a second variable. The `WONCE_` name of the key itself counts first.
-const ALIASES: [(&str, &str); 3] = [
-    ("database.url", "DATABASE_URL"),
-    ("database.embedded.bin_dir", "WONCE_PG_BIN"),
-    ("log.level", "WONCE_LOG"),
+const ALIASES: [(&str, &str, Spelling); 12] = [
+    ("database.url", "DATABASE_URL", Spelling::Ours),
+    ("database.embedded.bin_dir", "WONCE_PG_BIN", Spelling::Ours),
+    ("log.level", "WONCE_LOG", Spelling::Ours),
+    ("telemetry.otlp.endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", Spelling::Ours),
+    ("telemetry.otlp.protocol", "OTEL_EXPORTER_OTLP_PROTOCOL", Spelling::Ours),
+    ("telemetry.otlp.timeout", "OTEL_EXPORTER_OTLP_TIMEOUT", Spelling::Millis),
+    ("telemetry.otlp.interval", "OTEL_METRIC_EXPORT_INTERVAL", Spelling::Millis),
+    ("telemetry.otlp.traces", "OTEL_TRACES_EXPORTER", Spelling::Exporter),
+    ("telemetry.otlp.metrics", "OTEL_METRICS_EXPORTER", Spelling::Exporter),
+    ("telemetry.otlp.sampling_ratio", "OTEL_TRACES_SAMPLER_ARG", Spelling::Ours),
+    ("telemetry.otlp.queue", "OTEL_BSP_MAX_QUEUE_SIZE", Spelling::Ours),
+    ("telemetry.otlp.service_name", "OTEL_SERVICE_NAME", Spelling::Ours),
 ];
 /// Variables of ours that are no keys: the file itself, and what the client commands read.
 const OTHERS: &[&str] = &[
@@ -25,6 +34,28 @@ const OTHERS: &[&str] = &[
     #[cfg(feature = "crash-points")]
     "WONCE_CRASH_AT",
 ];
+
+/// How a customary variable writes what a key of ours takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Ours,
+    /// A bare number of milliseconds.
+    Millis,
+    /// `otlp` or `none`.
+    Exporter,
+}
+
+impl Spelling {
+    /// As the key has it; what it cannot read it leaves to the key to refuse.
+    fn in_ours(self, text: &str) -> String {
+        match (self, text) {
+            (Self::Millis, number) if number.bytes().all(|b| b.is_ascii_digit()) => format!("{number}ms"),
+            (Self::Exporter, "otlp") => "true".to_owned(),
+            (Self::Exporter, "none") => "false".to_owned(),
+            (Self::Ours | Self::Millis | Self::Exporter, text) => text.to_owned(),
+        }
+    }
+}
 
 /// A copy of the environment, so that tests bring their own.
 #[derive(Clone, Default)]
@@ -120,14 +151,16 @@ impl Overrides {
     /// The override of a key, if there is one; its variables count as known from now on.
     pub(crate) fn find(&mut self, path: &KeyPath) -> Option<Override> {
         let dotted = path.to_string();
-        let alias = ALIASES.iter().find(|(key, _)| *key == dotted).map(|(_, name)| (*name).to_owned());
-        let names: Vec<String> = [variable(path)].into_iter().flatten().chain(alias).collect();
-        self.known.extend(names.iter().cloned());
+        let own = variable(path).map(|name| (name, Spelling::Ours));
+        let alias = ALIASES.iter().find(|(key, ..)| *key == dotted);
+        let alias = alias.map(|(_, name, spelling)| ((*name).to_owned(), *spelling));
+        let names: Vec<(String, Spelling)> = own.into_iter().chain(alias).collect();
+        self.known.extend(names.iter().map(|(name, _)| name.clone()));
         if let Some((flag, text)) = self.flags.get(dotted.as_str()) {
             return Some(Override { origin: Origin::Flag(flag), text: text.clone() });
         }
-        let set = names.into_iter().find(|name| self.env.get(name).is_some())?;
-        let text = self.env.get(&set)?.to_owned();
+        let (set, spelling) = names.into_iter().find(|(name, _)| self.env.get(name).is_some())?;
+        let text = spelling.in_ours(self.env.get(&set)?);
         Some(Override { origin: Origin::Variable(set), text })
     }
 

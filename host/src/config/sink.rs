@@ -77,7 +77,7 @@ fn sink(table: &mut Reader<'_, '_>) -> Option<SinkConfig> {
 }
 
 /// The `headers` table; `"env:NAME"` is the value of that variable.
-fn headers(table: &mut Reader<'_, '_>) -> BTreeMap<String, Secret> {
+pub(crate) fn headers(table: &mut Reader<'_, '_>) -> BTreeMap<String, Secret> {
     let given = table.map("headers");
     let path = table.path("headers");
     let mut headers = BTreeMap::new();
@@ -102,7 +102,7 @@ fn headers(table: &mut Reader<'_, '_>) -> BTreeMap<String, Secret> {
 }
 
 /// The complaint never repeats the value: it may be secret.
-fn header(name: &str, value: &str) -> Result<Secret, Complaint> {
+pub(crate) fn header(name: &str, value: &str) -> Result<Secret, Complaint> {
     if !header_name(name) {
         let remedy = "use letters, digits and '-', such as Authorization";
         return Err(Complaint::new(format!("\"{name}\" is not the name of a header"), remedy));
@@ -116,7 +116,7 @@ fn header(name: &str, value: &str) -> Result<Secret, Complaint> {
     Ok(Secret::new(value))
 }
 
-fn http_url(text: &str) -> Result<Secret, Complaint> {
+pub(crate) fn http_url(text: &str) -> Result<Secret, Complaint> {
     let remedy =
         "write http:// or https://, a host and a path, such as \"https://billing.example.com/effects\"";
     match text.parse::<Uri>() {

@@ -98,6 +98,13 @@ impl<'t> Walk<'t> {
         self.problems.push(Problem { file, line, key, reason, remedy });
     }
 
+    /// Records that a variable that is no key's own will not do.
+    pub(crate) fn complain_variable(&mut self, name: &str, complaint: Complaint) {
+        let Complaint { reason, remedy } = complaint;
+        let file = "environment".to_owned();
+        self.problems.push(Problem { file, line: None, key: name.to_owned(), reason, remedy });
+    }
+
     /// Every key that was asked for, dotted. The example file must have them all.
     #[cfg(test)]
     pub(crate) fn asked(&self) -> &BTreeSet<String> {

@@ -8,9 +8,10 @@ use serde::de::DeserializeOwned;
 use wonce_api::action::Action;
 use wonce_api::live::gauges::Books;
 use wonce_api::live::{
-    Alert, AlertState, Gauges, HostSeen, HostState, HostTick, Message, SILENT_AFTER_SECONDS, coalesce,
+    Alert, AlertState, Gauges, HostSeen, HostState, HostTick, Message, Op, SILENT_AFTER_SECONDS, coalesce,
 };
 use wonce_core::alert::{AlertRule, words};
+use wonce_core::operation::OperationState;
 
 use crate::store::host_boot::SEEN_RECENTLY;
 use crate::store::tick::{Heard, HostRow, SampleRow};
@@ -37,6 +38,8 @@ pub(super) struct Fleet {
     alerts: BTreeMap<String, Alert>,
     actions: VecDeque<Action>,
     action_ids: BTreeSet<i64>,
+    /// As they were told last, the oldest first.
+    ops: Vec<Op>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +67,7 @@ impl Fleet {
             alerts: BTreeMap::new(),
             actions: VecDeque::new(),
             action_ids: BTreeSet::new(),
+            ops: Vec::new(),
         }
     }
 
@@ -106,6 +110,7 @@ impl Fleet {
                 self.see_hosts(heard.hosts, &mut edges);
                 self.see_samples(&heard.samples, &mut edges);
                 self.see_actions(heard.actions, &mut edges);
+                self.see_ops(heard.ops, &mut edges);
             }
         }
         // Of a boot that is gone nobody wants to know any more.
@@ -135,6 +140,12 @@ impl Fleet {
         let mut history: Vec<HostTick> = columns.collect();
         history.sort_by(|a, b| a.at.cmp(&b.at));
         history
+    }
+
+    /// Operations that have not ended, the oldest first.
+    pub(super) fn ops(&self) -> Vec<Op> {
+        let has_ended = |op: &Op| OperationState::parse(&op.state).is_some_and(OperationState::has_ended);
+        self.ops.iter().filter(|op| !has_ended(op)).cloned().collect()
     }
 
     /// What was counted before the history begins.
@@ -235,6 +246,13 @@ impl Fleet {
         edges.extend(began.map(|(_, alert)| Message::Alert(alert.clone())));
         let ended = before.iter().filter(|(id, _)| !self.alerts.contains_key(*id));
         edges.extend(ended.map(|(_, alert)| Message::Alert(resolved(alert, at))));
+    }
+
+    /// One frame a second tells of each that moved on, so this is its pace too.
+    fn see_ops(&mut self, ops: Vec<Op>, edges: &mut Vec<Message>) {
+        let news = ops.iter().filter(|op| !self.ops.contains(op));
+        edges.extend(news.map(|op| Message::Op(op.clone())));
+        self.ops = ops;
     }
 
     fn see_actions(&mut self, actions: Vec<Action>, edges: &mut Vec<Message>) {

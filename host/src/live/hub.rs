@@ -87,10 +87,19 @@ impl Hub {
     /// # Errors
     /// When there is none.
     pub fn read(self: &Arc<Self>, resume: Option<Cursor>) -> Result<Reader, Full> {
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let latest = latest.as_ref().map(watch::Sender::subscribe).ok_or(Full)?;
+        let latest = self.frames().ok_or(Full)?;
         let place = self.place()?;
         Ok(Reader::new(Arc::clone(self), place, latest, resume))
+    }
+
+    /// Changes with each frame, and is gone when the host stops; none when it already is.
+    pub(super) fn frames(&self) -> Option<watch::Receiver<u64>> {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.as_ref().map(watch::Sender::subscribe)
+    }
+
+    pub(super) fn boot(&self) -> &str {
+        &self.about.boot
     }
 
     /// Ends every stream.
@@ -216,7 +225,7 @@ impl Inner {
             gauges: self.fleet.gauges().cloned(),
             alerts: self.fleet.alerts(),
             changes: self.fleet.actions(),
-            ops: Vec::new(),
+            ops: self.fleet.ops(),
         };
         let cursor = Cursor { boot: boot.to_owned(), seq: self.seq };
         let written = Bytes::from(wire::frame(&[Message::Snapshot(Box::new(snapshot))], &cursor));

@@ -53,20 +53,23 @@ impl Ring {
     }
 }
 
-/// Ticks are added up, of gauges the last hold, edges stay as they were.
+/// Ticks are added up, of gauges and of each operation the last hold, other edges stay as they were.
 fn as_one<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Frame> {
     let (mut seq, mut before, mut gauges) = (0, Vec::new(), None);
     let mut boots: BTreeMap<&str, Vec<HostTick>> = BTreeMap::new();
+    let mut ops: BTreeMap<&str, &Message> = BTreeMap::new();
     for frame in frames {
         seq = frame.seq;
         for message in &frame.before {
             match message {
                 Message::Gauges(_) => gauges = Some(message),
+                Message::Op(op) => drop(ops.insert(&op.id, message)),
                 other => before.push(other.clone()),
             }
         }
         frame.ticks.iter().for_each(|tick| boots.entry(&tick.boot).or_default().push(tick.clone()));
     }
+    before.extend(ops.into_values().cloned());
     before.extend(gauges.cloned());
     let ticks: Result<Vec<Option<HostTick>>, _> = boots.into_values().map(coalesce).collect();
     match ticks {
@@ -81,7 +84,7 @@ fn as_one<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Frame> {
 #[cfg(test)]
 mod tests {
     use wonce_api::live::tick::{Strays, Vitals};
-    use wonce_api::live::{Bye, HandlerTick};
+    use wonce_api::live::{Bye, HandlerTick, Op};
 
     use super::*;
 
@@ -125,6 +128,36 @@ mod tests {
             .map(|tick| (tick.boot.as_str(), tick.covers_ms, tick.handlers[0].counters.done))
             .collect();
         assert_eq!(seen, [("b1", 3_000, 50), ("b2", 3_000, 5)]);
+    }
+
+    #[test]
+    fn of_an_operation_that_moved_on_in_a_gap_only_the_last_state_is_told() {
+        let mut ring = Ring::default();
+        for done in 1..=3 {
+            let op = |id: &str| {
+                Message::Op(Op {
+                    id: id.to_owned(),
+                    verb: "replay".to_owned(),
+                    state: "running".to_owned(),
+                    target: String::new(),
+                    total: 9,
+                    done,
+                    failed: 0,
+                    skipped: 0,
+                    actor: String::new(),
+                    reason: String::new(),
+                    started_at: String::new(),
+                })
+            };
+            ring.push(Frame { seq: done, before: vec![op("1"), op("2")], ticks: Vec::new() });
+        }
+        let missed = ring.after(1).expect("it is all there");
+        let of = |message: &Message| match message {
+            Message::Op(op) => Some((op.id.clone(), op.done)),
+            _ => None,
+        };
+        let told: Vec<_> = missed.before.iter().filter_map(of).collect();
+        assert_eq!(told, [("1".to_owned(), 3), ("2".to_owned(), 3)]);
     }
 
     #[test]

@@ -10,8 +10,11 @@ use uuid::Uuid;
 use wonce_api::live::{Alert, AlertState};
 
 use super::hub::Hub;
+use crate::store::alert::Tell;
+use crate::store::alert::notice::MAX_NOTICES;
 use crate::store::gauges::Cap;
 use crate::store::{Error, Store};
+use crate::telemetry::metrics;
 use crate::telemetry::metrics::names::COUNT_CAP;
 
 /// The pace of gauges.
@@ -30,6 +33,7 @@ pub struct Sampler {
     pub boot: Uuid,
     /// Knows what all hosts counted lately.
     pub live: Arc<Hub>,
+    pub tell: Tell,
 }
 
 impl Sampler {
@@ -42,8 +46,16 @@ impl Sampler {
         let is_sampled = self.store.sample_gauges(self.boot, Cap(COUNT_CAP), GAUGES_PAUSE).await?;
         if is_sampled {
             let recently = |handler: &str, window| self.live.recent(handler, window);
-            let changes = self.store.judge_alerts(self.boot, &recently).await?;
-            changes.iter().for_each(log);
+            let judged = self.store.judge_alerts(self.boot, &recently, self.tell).await?;
+            judged.changes.iter().for_each(log);
+            if judged.dropped > 0 {
+                metrics::alert_notices_dropped(judged.dropped);
+                tracing::error!(
+                    dropped = judged.dropped,
+                    limit = MAX_NOTICES,
+                    "too many notices of alerts wait for the webhook and the oldest were dropped; check [alert] webhook and its receiver"
+                );
+            }
         }
         Ok(is_sampled)
     }

@@ -65,6 +65,10 @@ fn unusable(place: &Place) -> String {
 }
 
 fn host_name(config: &Config) -> String {
-    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    format!("{node}/{}", config.http.listen)
+    format!("{}/{}", node(), config.http.listen)
+}
+
+/// The machine's own name.
+pub(super) fn node() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -13,13 +13,14 @@ use super::settings;
 use crate::admin::plugins::Plugins;
 use crate::admin::{self, AdminListener, AdminState, Readiness, Ready};
 use crate::config::{AdminListen, Config};
-use crate::live::Hub;
+use crate::live::{Hub, Logs};
 use crate::pipeline::dispatch::Shared;
 use crate::pipeline::intake::Intake;
 use crate::pipeline::scout::Vitals;
 use crate::service::Services;
 use crate::source::http::{self, HttpSettings};
 use crate::source::webhook::KeptHeaders;
+use crate::telemetry::logs::tail::TAIL;
 use crate::telemetry::metrics::MetricsHandle;
 
 /// Both doors, still closed.
@@ -100,6 +101,7 @@ impl Doors {
             readiness: Arc::new(ByVitals(Arc::clone(&shared.vitals))),
             metrics: Arc::new(move || metrics.render()),
             live,
+            logs: Arc::new(Logs::new(&TAIL)),
             parked: Some(Arc::new(intake.clone())),
             plugins: Some(plugins),
         };

@@ -1,6 +1,7 @@
 //! Translates the configuration into what each module takes. Modules have settings of their own
 //! and have never heard of the file.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -10,17 +11,19 @@ use uuid::Uuid;
 use wonce_core::pointer::Pointer;
 use wonce_core::relay::UnknownPolicy;
 
+use super::boot::{self, Boot};
 use crate::admin::{AdminSettings, AdminToken, Door};
 use crate::config::{
-    AdminListen, Config, HandlerConfig, OnUnknown, SinkConfig, SourceConfig, TypeRule as ConfiguredType,
-    Unrouted as ConfiguredUnrouted,
+    AdminListen, Config, HandlerConfig, OnUnknown, Secret, SinkConfig, SourceConfig,
+    TypeRule as ConfiguredType, Unrouted as ConfiguredUnrouted,
 };
 use crate::pipeline::intake::{IntakeSettings, Unrouted};
 use crate::pipeline::relay::RelaySettings;
 use crate::sink::http::{self, HttpSink, HttpSinkSettings};
-use crate::sink::{SinkSettings, Sinks};
+use crate::sink::{Sink, SinkSettings, Sinks};
 use crate::source::http::HttpSettings;
 use crate::source::webhook::{KeptHeaders, Place, TypeRule, Webhook};
+use crate::telemetry::otlp::OtlpSettings;
 
 /// Commits of the intake at once. Two keep the database busy while the next batch gathers.
 const COMMITTERS: usize = 2;
@@ -92,12 +95,28 @@ pub(super) fn sinks(config: &Config) -> anyhow::Result<Sinks> {
     Ok(sinks)
 }
 
+/// Who is told of alerts; nobody when none is configured.
+pub(super) fn alert_webhook(config: &Config) -> anyhow::Result<Option<Arc<dyn Sink>>> {
+    let Some(url) = &config.alert.webhook else { return Ok(None) };
+    let settings = HttpSinkSettings {
+        url: url.expose().to_owned(),
+        headers: Vec::new(),
+        timeout: crate::pipeline::notice::TIMEOUT,
+    };
+    let webhook = HttpSink::new(http::client()?, &settings).context("set up the webhook of [alert]")?;
+    Ok(Some(Arc::new(webhook)))
+}
+
 fn http_sink(sink: &SinkConfig) -> HttpSinkSettings {
     HttpSinkSettings {
         url: sink.url.expose().to_owned(),
-        headers: sink.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+        headers: exposed(&sink.headers),
         timeout: sink.timeout,
     }
+}
+
+fn exposed(headers: &BTreeMap<String, Secret>) -> Vec<(String, String)> {
+    headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect()
 }
 
 fn sink_settings(sink: &SinkConfig) -> SinkSettings {
@@ -110,6 +129,27 @@ fn sink_settings(sink: &SinkConfig) -> SinkSettings {
             OnUnknown::Hold => UnknownPolicy::Hold,
         },
     }
+}
+
+/// The export to an OpenTelemetry receiver; none without an endpoint.
+pub(super) fn otlp(config: &Config, boot: &Boot) -> Option<OtlpSettings> {
+    let otlp = config.telemetry.otlp.as_ref()?;
+    let known = [
+        ("service.name", otlp.service_name.as_str()),
+        ("service.version", env!("CARGO_PKG_VERSION")),
+        ("service.instance.id", &boot.id.to_string()),
+        ("host.name", &boot::node()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let given = otlp.resource.iter().map(|(name, value)| (name.clone(), value.clone()));
+    // What people say wins.
+    let resource: BTreeMap<String, String> = known.into_iter().chain(given).collect();
+    Some(OtlpSettings {
+        endpoint: otlp.endpoint.expose().to_owned(),
+        headers: exposed(&otlp.headers),
+        timeout: otlp.timeout,
+        resource: resource.into_iter().collect(),
+    })
 }
 
 pub(super) fn admin(config: &Config, bound: Option<SocketAddr>) -> AdminSettings {

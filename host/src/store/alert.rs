@@ -7,13 +7,17 @@ use std::time::Duration;
 use tokio_postgres::types::{Json, Type};
 use tokio_postgres::{GenericClient, Row, Transaction};
 use uuid::Uuid;
+use wonce_api::Time;
+use wonce_api::alert::AlertNotice;
 use wonce_api::live::{Alert, AlertState, Gauges, HandlerGauges};
 use wonce_core::alert::judge::{Claims, Recent, Seen, Standing, level, measure};
 use wonce_core::alert::{AlertRule, AlertRules, words};
 
+pub mod notice;
+
 use super::sample::{Kind, Sample};
 use super::sql::Sql;
-use super::view::time;
+use super::view::{time, time_opt};
 use super::{Error, Store};
 
 /// A round that takes longer is given up.
@@ -72,6 +76,22 @@ pub(super) const STATEMENTS: &[&Sql] = &[&SAMPLED, &RULES, &STANDINGS, &PUT, &RE
 /// What all hosts counted of a handler within a window.
 pub type Recently<'a> = &'a (dyn Fn(&str, Duration) -> Recent + Sync);
 
+/// Whether a webhook is told of what changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tell {
+    Webhook,
+    Nobody,
+}
+
+/// What came of a round.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Judged {
+    /// Alerts that began or ended.
+    pub changes: Vec<Alert>,
+    /// Notices that were dropped because too many wait.
+    pub dropped: u64,
+}
+
 /// One handler's rules.
 struct Watched {
     handler: i64,
@@ -92,18 +112,23 @@ struct Stood {
 
 impl Store {
     /// Holds every rule against the last sample of gauges in the name of the fleet, and answers the
-    /// alerts that began or ended by it. Empty when another host is at it.
+    /// alerts that began or ended by it. Nothing when another host is at it.
     ///
     /// # Errors
     /// When the database does not answer in time.
-    pub async fn judge_alerts(&self, boot: Uuid, recently: Recently<'_>) -> Result<Vec<Alert>, Error> {
+    pub async fn judge_alerts(
+        &self,
+        boot: Uuid,
+        recently: Recently<'_>,
+        tell: Tell,
+    ) -> Result<Judged, Error> {
         let mut client = self.client().await?;
         let Some(sample) = Sample::begin(&mut client, Kind::Alerts, boot, Duration::ZERO, LIMIT).await?
         else {
-            return Ok(Vec::new());
+            return Ok(Judged::default());
         };
         let tx = sample.transaction();
-        let Some(gauges) = sampled(tx).await? else { return Ok(Vec::new()) };
+        let Some(gauges) = sampled(tx).await? else { return Ok(Judged::default()) };
         let watched: Vec<Watched> = RULES.query(tx, &[]).await?.iter().filter_map(watched).collect();
         let stood: Vec<Stood> = STANDINGS.query(tx, &[]).await?.iter().filter_map(stood).collect();
         let mut began = Vec::new();
@@ -127,18 +152,23 @@ impl Store {
             ended.extend(end(tx, gone, words::dropped).await?);
         }
         let firing = firing(tx).await?;
-        let mut changes: Vec<Alert> =
-            firing.iter().filter(|alert| began.contains(&alert.id)).cloned().collect();
+        let new = firing.iter().filter(|alert| began.contains(&alert.id));
+        let mut changes: Vec<AlertNotice> =
+            new.map(|alert| AlertNotice { alert: alert.clone(), fired_at: alert.since.clone() }).collect();
         changes.append(&mut ended);
+        let dropped = match tell {
+            Tell::Webhook => notice::put(tx, &changes).await?,
+            Tell::Nobody => 0,
+        };
         sample.finish(&firing).await?;
-        Ok(changes)
+        Ok(Judged { changes: changes.into_iter().map(|notice| notice.alert).collect(), dropped })
     }
 }
 
 enum Step {
     Nothing,
     Began,
-    Ended(Alert),
+    Ended(AlertNotice),
 }
 
 async fn step(
@@ -169,13 +199,14 @@ async fn end(
     tx: &Transaction<'_>,
     stood: &Stood,
     say: fn(&str, AlertRule) -> String,
-) -> Result<Option<Alert>, Error> {
+) -> Result<Option<AlertNotice>, Error> {
     let Some(row) = REMOVE.query_opt(tx, &[&stood.handler, &stood.rule]).await? else { return Ok(None) };
     if !stood.standing.fires() {
         return Ok(None);
     }
     let rule = stood.rule.parse::<AlertRule>();
-    Ok(Some(Alert {
+    let fired_at: Option<Time> = time_opt(&row, "fired_at");
+    let alert = Alert {
         id: id(&stood.name, &stood.rule),
         handler: stood.name.clone(),
         unit: rule.as_ref().map_or("", |rule| rule.unit().as_str()).to_owned(),
@@ -185,7 +216,8 @@ async fn end(
         since: time(&row, "at"),
         value: stood.value,
         limit: stood.bound,
-    }))
+    };
+    Ok(fired_at.map(|fired_at| AlertNotice { alert, fired_at }))
 }
 
 /// The alerts that fire, the oldest first.

@@ -1,4 +1,4 @@
-//! Replay and discard. The moves are SQL functions (migration 0008), because each is several
+//! Replay, discard and restore. The moves are SQL functions (migrations 0008 and 0016), because each is several
 //! steps that must see each other and end in one commit; here their verdicts become values.
 
 use tokio_postgres::types::{Json, Type};
@@ -24,6 +24,10 @@ pub enum Hindrance {
     Unknown,
     WasReplayed,
     WasDiscarded,
+    /// It was not discarded, or is restored already.
+    IsOpen,
+    /// It was discarded too long ago.
+    TooLate,
     /// It needs routing, which is the intake's work.
     Parked,
     /// A dead delivery keeps its key.
@@ -38,11 +42,13 @@ pub enum Hindrance {
 }
 
 impl Hindrance {
-    fn from_verdict(statement: &'static str, verdict: &str) -> Result<Self, Error> {
+    pub(super) fn from_verdict(statement: &'static str, verdict: &str) -> Result<Self, Error> {
         match verdict {
             "unknown" => Ok(Hindrance::Unknown),
             "was_replayed" => Ok(Hindrance::WasReplayed),
             "was_discarded" => Ok(Hindrance::WasDiscarded),
+            "is_open" => Ok(Hindrance::IsOpen),
+            "too_late" => Ok(Hindrance::TooLate),
             "parked" => Ok(Hindrance::Parked),
             "keeps_key" => Ok(Hindrance::KeepsKey),
             "needs_key" => Ok(Hindrance::NeedsKey),
@@ -64,6 +70,11 @@ const DISCARD: Sql = Sql {
     text: "SELECT wonce.discard($1, $2, $3) AS verdict",
     params: &[Type::INT8, Type::TEXT, Type::TEXT],
 };
+const RESTORE: Sql = Sql {
+    name: "restore a dead letter",
+    text: "SELECT wonce.restore($1, $2, $3) AS verdict",
+    params: &[Type::INT8, Type::TEXT, Type::TEXT],
+};
 const PARKED_EVENT: Sql = Sql {
     name: "read a parked event",
     text: "
@@ -78,7 +89,7 @@ const PARKED_REPLAYED: Sql = Sql {
     params: &[Type::INT8, Type::TEXT, Type::TEXT, Type::JSONB],
 };
 
-pub(super) const STATEMENTS: &[&Sql] = &[&REPLAY, &DISCARD, &PARKED_EVENT, &PARKED_REPLAYED];
+pub(super) const STATEMENTS: &[&Sql] = &[&REPLAY, &DISCARD, &RESTORE, &PARKED_EVENT, &PARKED_REPLAYED];
 
 impl Store {
     /// Puts a dead delivery back under its key (a new round, at the tail of its ordering key),
@@ -121,6 +132,23 @@ impl Store {
             return Hindrance::from_verdict(DISCARD.name, &verdict).map(Err);
         }
         tx.commit().await.map_err(|source| Error::Statement { attempt: "commit a discard", source })?;
+        Ok(Ok(()))
+    }
+
+    /// Makes a discarded dead letter an open one again, within
+    /// [`RESTORABLE_DAYS`](wonce_api::dead_letter::RESTORABLE_DAYS) of its discard.
+    ///
+    /// # Errors
+    /// When the database cannot answer; nothing is changed then.
+    pub async fn restore(&self, id: i64, by: &By) -> Result<Result<(), Hindrance>, Error> {
+        let mut client = self.client().await?;
+        let tx = writing(&mut client, "begin a restore").await?;
+        let row = RESTORE.query_one(&tx, &[&id, &by.actor(), &by.reason()]).await?;
+        let verdict: String = row.get("verdict");
+        if verdict != "restored" {
+            return Hindrance::from_verdict(RESTORE.name, &verdict).map(Err);
+        }
+        tx.commit().await.map_err(|source| Error::Statement { attempt: "commit a restore", source })?;
         Ok(Ok(()))
     }
 

@@ -36,6 +36,8 @@ const MIGRATIONS: &[Migration] = migrations![
     13 "0013_operation",
     14 "0014_tick",
     15 "0015_alert",
+    16 "0016_restore",
+    17 "0017_edit",
     18 "0018_version",
 ];
 

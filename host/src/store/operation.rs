@@ -8,7 +8,7 @@ use wonce_api::operation::MAX_ITEMS;
 use wonce_core::operation::{OperationState, OperationVerb, Transition};
 
 use super::action::By;
-use super::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, REASON, STATE, VERSION, selected};
+use super::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, OPERATION, REASON, STATE, VERSION, selected};
 use super::sql::Sql;
 use super::{Error, Store, unknown_verdict, writing};
 
@@ -73,10 +73,21 @@ const FREEZE: Sql = Sql {
     name: "freeze the list of an operation",
     text: selected!(
         "INSERT INTO wonce.operation_item (operation_id, dead_letter_id)
-         SELECT $8, d.id FROM wonce.dead_letter d",
-        "ORDER BY d.id LIMIT $9"
+         SELECT $9, d.id FROM wonce.dead_letter d",
+        "ORDER BY d.id LIMIT $10"
     ),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, Type::INT8, Type::INT8],
+    params: &[
+        HANDLER,
+        REASON,
+        FINGERPRINT,
+        VERSION,
+        KEY_PREFIX,
+        STATE,
+        AS_OF,
+        OPERATION,
+        Type::INT8,
+        Type::INT8,
+    ],
 };
 const TOTAL: Sql = Sql {
     name: "note the size of an operation",
@@ -197,12 +208,12 @@ impl Store {
 }
 
 async fn freeze(tx: &Transaction<'_>, id: i64, asked: &Asked) -> Result<i64, Error> {
-    let Selection { handler, reason, fingerprint, version, key_prefix } = &asked.selection;
-    let (dead, limit) = (Some("dead"), MAX_ITEMS + 1);
+    let Selection { handler, reason, fingerprint, version, key_prefix, operation } = &asked.selection;
+    let (state, as_of, limit) = (Some(asked.verb.acts_on()), Some(asked.as_of), MAX_ITEMS + 1);
     let frozen = FREEZE
         .execute(
             tx,
-            &[handler, reason, fingerprint, version, key_prefix, &dead, &Some(asked.as_of), &id, &limit],
+            &[handler, reason, fingerprint, version, key_prefix, &state, &as_of, operation, &id, &limit],
         )
         .await?;
     Ok(i64::try_from(frozen).unwrap_or(i64::MAX))

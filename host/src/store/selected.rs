@@ -3,7 +3,7 @@
 
 use tokio_postgres::types::Type;
 
-/// `$before`, the conditions on `wonce.dead_letter AS d` (parameters 1 to 7), `$after`.
+/// `$before`, the conditions on `wonce.dead_letter AS d` (parameters 1 to 8), `$after`.
 macro_rules! selected {
     ($before:expr, $after:literal) => {
         concat!(
@@ -14,7 +14,10 @@ macro_rules! selected {
                 AND ($4::text IS NULL OR starts_with(encode(d.version, 'hex'), $4))
                 AND ($5::text IS NULL OR starts_with(d.key, $5))
                 AND ($6::text IS NULL OR d.state = $6)
-                AND ($7::bigint IS NULL OR d.id <= $7) ",
+                AND ($7::bigint IS NULL OR d.id <= $7)
+                AND ($8::bigint IS NULL OR EXISTS (
+                        SELECT FROM wonce.operation_item x WHERE x.operation_id = $8 AND x.dead_letter_id = d.id
+                            AND x.state = 'succeeded' AND d.acted_at <= x.acted_at)) ",
             $after
         )
     };
@@ -29,3 +32,4 @@ pub(super) const VERSION: Type = Type::TEXT;
 pub(super) const KEY_PREFIX: Type = Type::TEXT;
 pub(super) const STATE: Type = Type::TEXT;
 pub(super) const AS_OF: Type = Type::INT8;
+pub(super) const OPERATION: Type = Type::INT8;

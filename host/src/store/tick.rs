@@ -10,9 +10,10 @@ use tokio_postgres::{GenericClient, Row};
 use uuid::Uuid;
 use wonce_api::Time;
 use wonce_api::action::Action;
+use wonce_api::live::Op;
 
 use super::sql::{Param, Sql};
-use super::view::time;
+use super::view::{operation, time};
 use super::{Error, Store};
 
 /// Ticks of a boot that stay: five minutes.
@@ -27,6 +28,10 @@ const MAX_HOSTS: i64 = 64;
 const LISTED: Duration = Duration::from_secs(3_600);
 /// Actions that one look takes.
 const MAX_ACTIONS: i64 = 100;
+/// Of the latest so many operations those that run, wait or have just ended are looked at.
+const MAX_OPERATIONS: i64 = 200;
+/// How long an operation that has ended is told of.
+const TOLD_AFTER_ITS_END: Duration = Duration::from_secs(10);
 
 const WRITE: Sql = Sql {
     name: "write this host's tick",
@@ -101,6 +106,8 @@ pub struct Heard {
     pub samples: BTreeMap<String, SampleRow>,
     /// Oldest first; some may have been read before.
     pub actions: Vec<Action>,
+    /// Operations that have not ended, or only just.
+    pub ops: Vec<Op>,
 }
 
 /// A tick as it was written.
@@ -170,20 +177,24 @@ impl Store {
             WRITE.execute(client, &[&boot, &seq, &body, &KEPT_TICKS]).await?;
         }
         let listed = LISTED.as_secs_f64();
+        let told = TOLD_AFTER_ITS_END.as_secs_f64();
         let (read, hosts, actions): ([Param<'_>; 3], [Param<'_>; 2], [Param<'_>; 2]) =
             ([&boot, &since.seconds, &MAX_TICKS], [&listed, &MAX_HOSTS], [&since.action, &MAX_ACTIONS]);
+        let ops: [Param<'_>; 2] = [&MAX_OPERATIONS, &told];
         // Sent at once: all of them are one round trip.
-        let (ticks, hosts, samples, actions) = futures_util::try_join!(
+        let (ticks, hosts, samples, actions, ops) = futures_util::try_join!(
             READ.query(client, &read),
             HOSTS.query(client, &hosts),
             SAMPLES.query(client, &[]),
             ACTIONS.query(client, &actions),
+            operation::LIVE.query(client, &ops),
         )?;
         Ok(Heard {
             ticks: ticks.iter().map(tick).collect(),
             hosts: hosts.iter().map(host).collect(),
             samples: samples.iter().map(|row| (row.get("kind"), sample(row))).collect(),
             actions: actions.iter().map(action).collect(),
+            ops: ops.iter().map(operation::live).collect(),
         })
     }
 

@@ -13,10 +13,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
+mod capture;
 mod json;
+pub mod tail;
 mod writer;
 
+use capture::Capture;
 pub use json::{FlatJson, STABLE_FIELDS};
+use tail::TAIL;
 pub use writer::{LogGuard, LogWriter};
 
 /// How lines look.
@@ -81,7 +85,9 @@ pub fn init(settings: &LogSettings) -> Result<LogGuard, Error> {
             Box::new(tracing_subscriber::fmt::layer().with_ansi(ansi).with_writer(writer))
         }
     };
-    tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().map_err(|_| Error::Twice)?;
+    let shown = Capture(&TAIL).with_filter(parse_filter(&settings.filter)?);
+    let layers = tracing_subscriber::registry().with(lines.with_filter(filter)).with(shown);
+    layers.try_init().map_err(|_| Error::Twice)?;
     Ok(guard)
 }
 

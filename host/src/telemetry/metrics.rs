@@ -5,9 +5,9 @@
 //!
 //! Every function is cheap, never waits for anything slow and never fails.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 use wonce_api::live::tick::Stage;
@@ -20,6 +20,7 @@ use wonce_core::route::ParkReason;
 
 mod count;
 pub mod names;
+pub(super) mod page;
 mod process;
 mod registry;
 mod text;
@@ -45,6 +46,77 @@ pub enum InvocationEnd {
     Failed,
 }
 
+/// What an OTLP receiver is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    Traces,
+    Metrics,
+}
+
+impl Signal {
+    pub const ALL: [Signal; 2] = [Signal::Traces, Signal::Metrics];
+
+    /// The word in metrics, logs and the receiver's paths.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Signal::Traces => "traces",
+            Signal::Metrics => "metrics",
+        }
+    }
+}
+
+/// What an OTLP receiver made of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exported {
+    Taken,
+    /// It could not be reached, or cannot take anything just now.
+    Failed,
+    /// It will never take this.
+    Refused,
+}
+
+impl Exported {
+    pub const ALL: [Exported; 3] = [Exported::Taken, Exported::Failed, Exported::Refused];
+
+    /// The word in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Exported::Taken => "taken",
+            Exported::Failed => "failed",
+            Exported::Refused => "refused",
+        }
+    }
+}
+
+/// What became of an attempt to tell the webhook of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    Sent,
+    /// It is tried again.
+    Failed,
+    /// It is not.
+    Dropped,
+}
+
+impl Told {
+    pub const ALL: [Told; 3] = [Told::Sent, Told::Failed, Told::Dropped];
+
+    /// The word in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Told::Sent => "sent",
+            Told::Failed => "failed",
+            Told::Dropped => "dropped",
+        }
+    }
+}
+
+/// When the counting began.
+static SINCE: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
+
 /// The registry's reading side.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricsHandle(());
@@ -52,6 +124,7 @@ pub struct MetricsHandle(());
 /// Gives the process' registry; everybody gets the same.
 #[must_use]
 pub fn install() -> MetricsHandle {
+    LazyLock::force(&SINCE);
     MetricsHandle(())
 }
 
@@ -59,7 +132,17 @@ impl MetricsHandle {
     /// All metrics in Prometheus' text format.
     #[must_use]
     pub fn render(&self) -> String {
-        text::page(&REGISTRY)
+        text::render(&self.page())
+    }
+
+    /// When the counting began.
+    pub(super) fn since(&self) -> SystemTime {
+        *SINCE
+    }
+
+    /// The same as data.
+    pub(super) fn page(&self) -> page::Page {
+        page::page(&REGISTRY)
     }
 }
 
@@ -183,9 +266,29 @@ pub fn watch_permits(permits: &Arc<Semaphore>, most: usize) {
     REGISTRY.watch_permits(permits, u32::try_from(most).unwrap_or(u32::MAX));
 }
 
+/// Log lines that a reader of the live stream came too late for.
+pub fn live_log_lines_missed(lines: u64) {
+    REGISTRY.live_log_lines_missed.add(lines);
+}
+
 /// Readers of the live stream at this host.
 pub fn live_readers(readers: usize) {
     REGISTRY.live_readers.store(u32::try_from(readers).unwrap_or(u32::MAX), Ordering::Relaxed);
+}
+
+/// An answered or failed request to the OTLP receiver.
+pub fn otlp_export(signal: Signal, exported: Exported) {
+    REGISTRY.otlp_exports[signal as usize][exported as usize].add(1);
+}
+
+/// An attempt to tell the webhook of an alert.
+pub fn alert_notice(told: Told) {
+    REGISTRY.alert_notices[told as usize].add(1);
+}
+
+/// Notices that nobody will send, because too many wait.
+pub fn alert_notices_dropped(notices: u64) {
+    REGISTRY.alert_notices[Told::Dropped as usize].add(notices);
 }
 
 /// An alert rule that a handler of this host has.

@@ -16,7 +16,8 @@ use wonce_host::admin::parked::{ParkedDelivery, ParkedError, ParkedVerdict};
 use wonce_host::admin::{
     AdminSettings, AdminState, AdminToken, Door, ParkedReplay, Readiness, Ready, router,
 };
-use wonce_host::live::{About, Hub};
+use wonce_host::live::{About, Hub, Logs};
+use wonce_host::telemetry::logs::tail::TAIL;
 
 use crate::world::World;
 
@@ -39,6 +40,7 @@ pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
         readiness: Arc::new(Always(Ready::Ready)),
         metrics: Arc::new(|| "wonce_up 1\n".to_owned()),
         live: Hub::new(About { boot: "b".to_owned(), name: "h".to_owned(), database: "d".to_owned() }),
+        logs: Arc::new(Logs::new(&TAIL)),
         parked: None,
         plugins: None,
     }
@@ -242,4 +244,15 @@ async fn an_outage_of_the_database_is_a_503_that_may_pass() {
     let router = router(state(&world, None));
     world.close().await;
     refused(&router, get("/v1/status"), 503, "database-unavailable", "ask again").await;
+}
+
+#[tokio::test]
+async fn log_lines_of_a_level_or_handler_that_cannot_be_are_refused() {
+    let world = World::new().await;
+    let router = router(state(&world, None));
+    let path = "/v1/live/logs";
+    refused(&router, get(&format!("{path}?level=loud")), 400, "bad-request", "error, warn, info").await;
+    refused(&router, get(&format!("{path}?handler=a%20b")), 400, "bad-request", "not a handler's name").await;
+    refused(&router, get(&format!("{path}?colour=red")), 400, "bad-request", "colour").await;
+    world.close().await;
 }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use wonce_host::admin::{AdminListener, router, serve};
 
 use crate::api::state;
+use crate::operations::{drive, host};
 use crate::served::Served;
 use crate::world::World;
 
@@ -110,6 +111,30 @@ async fn the_command_shows_what_it_would_do_to_many_before_it_does_it() {
     assert!(stdout(&wonce(&served.url, &["operation", "abort", &id]).await).contains("is aborted"));
     let list = wonce(&served.url, &["operation", "list"]).await;
     assert!(stdout(&list).contains("group f00d"), "{}{}", stdout(&list), stderr(&list));
+
+    world
+        .client()
+        .await
+        .batch_execute("UPDATE wonce.operation SET state = 'aborted', ended_at = now()")
+        .await
+        .expect("it ends");
+    let given_up =
+        wonce(&served.url, &["dead", "discard", "--all", "--yes", "--rate", "1000", "--reason", "old"]).await;
+    assert!(stdout(&given_up).contains("discard"), "{}", stderr(&given_up));
+    let discard = world.count("SELECT max(id) FROM wonce.operation").await.to_string();
+    drive(&host(&world)).await;
+    let preview = stdout(&wonce(&served.url, &["operation", "restore", &discard]).await);
+    let line = format!("wonce operation restore {discard} --rate 20 --as-of 2 --expect 2 --reason WHY");
+    assert!(preview.starts_with("would restore 2 dead letters") && preview.contains(&line), "{preview}");
+    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    let begun = wonce(&served.url, &words).await;
+    assert!(stdout(&begun).contains(&format!("operation {discard}")), "{}{}", stdout(&begun), stderr(&begun));
+    drive(&host(&world)).await;
+    assert_eq!(world.holding().await.dead, 2);
+    assert_eq!(wonce(&served.url, &["dead", "discard", "1", "--reason", "old"]).await.status.code(), Some(0));
+    let restored = wonce(&served.url, &["dead", "restore", "1", "--reason", "not so old"]).await;
+    assert_eq!(stdout(&restored), "dead letter 1 is open again\n", "{}", stderr(&restored));
+
     let neither = wonce(&served.url, &["dead", "replay"]).await;
     assert_eq!(neither.status.code(), Some(2));
     let both = wonce(&served.url, &["dead", "replay", "1", "--all"]).await;

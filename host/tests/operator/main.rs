@@ -4,10 +4,12 @@
 mod api;
 mod books;
 mod command;
+mod edit;
 mod export;
 mod groups;
 mod operations;
 mod replay;
+mod restore;
 mod served;
 mod timeline;
 mod upkeep;

@@ -19,7 +19,7 @@ use crate::world::{World, by};
 /// Fast enough that nothing waits.
 const FAST: f64 = 1000.0;
 
-fn asked(name: &str, expected: i64) -> Asked {
+pub(crate) fn asked(name: &str, expected: i64) -> Asked {
     Asked {
         idempotency_key: name.to_owned(),
         verb: OperationVerb::Replay,
@@ -31,12 +31,12 @@ fn asked(name: &str, expected: i64) -> Asked {
     }
 }
 
-fn host(world: &World) -> Operations {
+pub(crate) fn host(world: &World) -> Operations {
     Operations { store: world.store.clone(), wake: Wake::new(), parked: Arc::new(RoutesAll) }
 }
 
 /// Steps until no operation runs; answers what became of the items.
-async fn drive(host: &Operations) -> Vec<(i64, ItemState, String)> {
+pub(crate) async fn drive(host: &Operations) -> Vec<(i64, ItemState, String)> {
     let mut items = Vec::new();
     loop {
         match host.step().await.expect("a step") {
@@ -48,7 +48,7 @@ async fn drive(host: &Operations) -> Vec<(i64, ItemState, String)> {
     }
 }
 
-async fn dead(world: &World, keys: &[&str]) -> i64 {
+pub(crate) async fn dead(world: &World, keys: &[&str]) -> i64 {
     let pay = world.handler("pay", "unordered").await;
     for key in keys {
         world.accept(pay, key, None, b"{}").await;
@@ -57,14 +57,14 @@ async fn dead(world: &World, keys: &[&str]) -> i64 {
     pay
 }
 
-async fn begin(world: &World, asked: &Asked) -> i64 {
+pub(crate) async fn begin(world: &World, asked: &Asked) -> i64 {
     match world.store.begin_operation(asked).await.expect("it works") {
         Begun::New(id) => id,
         other => panic!("{other:?}"),
     }
 }
 
-fn write(method: &str, path: &str, key: Option<&str>, body: &str) -> Request<Body> {
+pub(crate) fn write(method: &str, path: &str, key: Option<&str>, body: &str) -> Request<Body> {
     let request = Request::builder().method(method).uri(path).header("host", "localhost");
     let request = request.header("content-type", "application/json");
     let request = key.into_iter().fold(request, |request, key| request.header("idempotency-key", key));

@@ -168,7 +168,7 @@ async fn a_replay_gives_way_to_a_repeat_that_waits() {
 }
 
 #[tokio::test]
-async fn a_discarded_letter_is_final_and_its_key_stays_known() {
+async fn a_discarded_letter_is_not_replayed_and_its_key_stays_known() {
     let world = World::new().await;
     let pay = world.handler("pay", "unordered").await;
     world.accept(pay, "a", None, b"1").await;

@@ -105,6 +105,12 @@ impl World {
         self.client().await.query_one(sql, &[&key, &kind]).await.expect("one dead letter").get(0)
     }
 
+    /// The id of the one dead letter of a key in this state.
+    pub(crate) async fn letter_in(&self, key: &str, state: &str) -> i64 {
+        let sql = "SELECT id FROM wonce.dead_letter WHERE key = $1 AND state = $2";
+        self.client().await.query_one(sql, &[&key, &state]).await.expect("one dead letter").get(0)
+    }
+
     /// One number.
     pub(crate) async fn count(&self, sql: &str) -> i64 {
         self.client().await.query_one(sql, &[]).await.expect(sql).get(0)

@@ -2,6 +2,7 @@
 //! outbox says afterwards. `WONCE_TEST_DATABASE_URL` names a server on which databases may be
 //! created.
 
+mod alerts;
 mod answers;
 mod gauges;
 mod hosts;

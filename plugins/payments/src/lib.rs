@@ -110,3 +110,6 @@ fn request_receipt(payment: &Payment, order: &Order) -> wonce::Result<()> {
 fn name(payment: &Payment) -> String {
     format!("order \"{}\"", payment.order_id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,7 +42,7 @@
 //! | [`outbox::Error`] | [`permanent`] |
 //! | any other error | say it: `.or_retry("code")?`, `.or_permanent("code")?`, `.or_rejected("code")?` ([`OrFail`]) |
 //!
-//! Compiled natively, for `cargo test`, everything but the calls to the host works; those panic.
+//! A handler is an ordinary function: natively, in `cargo test`, `wonce::mock` stands in for the host and the database.
 
 #![warn(missing_docs)]
 
@@ -58,6 +58,8 @@ mod event;
 mod failure;
 mod host;
 pub mod log;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod mock;
 pub mod outbox;
 pub mod prelude;
 pub mod sql;

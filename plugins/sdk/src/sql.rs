@@ -35,7 +35,7 @@ mod row;
 use std::rc::Rc;
 
 #[doc(inline)]
-pub use crate::bindings::wonce::handler::sql::{Column, DbError, Interval, Limit, OtherValue, Value};
+pub use crate::bindings::wonce::handler::sql::{Column, DbError, Interval, Limit, OtherValue, RowSet, Value};
 pub use crate::value::{ArrayElement, FromValue, Json, Numeric, ToSql, WrongType};
 pub use error::Error;
 pub use row::{FromRow, Row};

@@ -74,3 +74,6 @@ impl Status {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

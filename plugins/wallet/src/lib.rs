@@ -93,3 +93,6 @@ fn book(credit: &Credit, balance: i64) -> wonce::Result<()> {
     )?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,11 @@ use tokio::net::TcpListener;
 pub struct Receiver {
     pub address: SocketAddr,
     seen: Seen,
+    alerts: Alerts,
 }
+
+/// What came to the webhook for alerts, in order.
+type Alerts = Arc<Mutex<Vec<Value>>>;
 
 /// Event by event.
 type Seen = Arc<Mutex<BTreeMap<String, Received>>>;
@@ -34,11 +38,19 @@ impl Receiver {
     /// Listens for as long as the test runs.
     pub async fn start() -> Self {
         let seen = Seen::default();
-        let routes = Router::new().route("/effects", post(take)).with_state(Arc::clone(&seen));
+        let alerts = Alerts::default();
+        let told = Router::new().route("/alerts", post(hear)).with_state(Arc::clone(&alerts));
+        let routes = Router::new().route("/effects", post(take)).with_state(Arc::clone(&seen)).merge(told);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("bound");
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { address, seen }
+        Self { address, seen, alerts }
+    }
+
+    /// What the webhook for alerts was told so far.
+    #[must_use]
+    pub fn alerts(&self) -> Vec<Value> {
+        self.alerts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Everything so far.
@@ -46,6 +58,11 @@ impl Receiver {
     pub fn received(&self) -> BTreeMap<String, Received> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+async fn hear(State(alerts): State<Alerts>, body: String) {
+    let alert = serde_json::from_str(&body).expect("a JSON document");
+    alerts.lock().unwrap_or_else(PoisonError::into_inner).push(alert);
 }
 
 async fn take(State(seen): State<Seen>, headers: HeaderMap, body: String) {

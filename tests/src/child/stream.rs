@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use hdrhistogram::Histogram;
 use reqwest::Response;
 use wonce_api::live::histogram::empty;
-use wonce_api::live::{Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, Message, PATH, Stage};
+use wonce_api::live::{
+    Alert, AlertState, Cursor, Gauges, HostSeen, HostTick, LOGS_PATH, LogLine, Message, Op, PATH, Stage,
+};
 
 use crate::wait::bounded;
 
@@ -27,7 +29,11 @@ pub struct Stream {
     pub changes: Vec<String>,
     /// Those that fire, by id.
     pub alerts: BTreeMap<String, Alert>,
-    /// Those that were told as an edge, in order: id and state.
+    /// Operations as they were told, in order.
+    pub ops: Vec<Op>,
+    /// Log lines in order.
+    pub logs: Vec<LogLine>,
+    /// Those alerts that were told as an edge, in order: id and state.
     pub alert_edges: Vec<(String, AlertState)>,
     /// By stage, over all hosts and handlers, since the beginning of this stream's history.
     pub samples: BTreeMap<Stage, Histogram<u64>>,
@@ -36,8 +42,17 @@ pub struct Stream {
 impl Stream {
     /// Opens one, behind a frame that was seen before or anew.
     pub async fn open(admin: SocketAddr, resume: Option<&Cursor>) -> Self {
+        Self::of(format!("http://{admin}{PATH}"), resume).await
+    }
+
+    /// Opens the stream of log lines, of those that the query wants.
+    pub async fn open_logs(admin: SocketAddr, query: &str) -> Self {
+        Self::of(format!("http://{admin}{LOGS_PATH}?{query}"), None).await
+    }
+
+    async fn of(address: String, resume: Option<&Cursor>) -> Self {
         let client = wonce_host::sink::http::client().expect("a client");
-        let mut request = client.get(format!("http://{admin}{PATH}"));
+        let mut request = client.get(address);
         if let Some(cursor) = resume {
             request = request.header("last-event-id", cursor.to_string());
         }
@@ -55,6 +70,8 @@ impl Stream {
             changes: Vec::new(),
             alerts: BTreeMap::new(),
             alert_edges: Vec::new(),
+            ops: Vec::new(),
+            logs: Vec::new(),
             samples: BTreeMap::new(),
         }
     }
@@ -129,6 +146,7 @@ impl Stream {
                 }
                 snapshot.history.iter().for_each(|tick| self.sample(tick));
                 self.gauges = snapshot.gauges;
+                self.ops.extend(snapshot.ops);
                 self.alerts = snapshot.alerts.into_iter().map(|alert| (alert.id.clone(), alert)).collect();
                 self.changes.extend(snapshot.changes.into_iter().map(|change| change.verb));
             }
@@ -150,7 +168,9 @@ impl Stream {
                     AlertState::Resolved => drop(self.alerts.remove(&alert.id)),
                 }
             }
-            Message::Hello(_) | Message::Op(_) | Message::Log(_) | Message::Bye(_) => {}
+            Message::Op(op) => self.ops.push(op),
+            Message::Log(batch) => self.logs.extend(batch.lines),
+            Message::Hello(_) | Message::Bye(_) => {}
         }
     }
 

@@ -85,6 +85,11 @@ impl World {
         answer(self.http.post(self.admin(path)).json(&body)).await
     }
 
+    /// Changes what was read under a tag, at the first host's admin API.
+    pub async fn admin_patch_read(&self, path: &str, tag: &str, body: Json) -> Answer {
+        answer(self.http.patch(self.admin(path)).header("if-match", tag).json(&body)).await
+    }
+
     /// Tells the first host's admin API with a request that has a name.
     pub async fn admin_post_named(&self, path: &str, name: &str, body: Json) -> Answer {
         answer(self.http.post(self.admin(path)).header("idempotency-key", name).json(&body)).await

@@ -43,7 +43,8 @@ async fn metric(doors: Doors) -> String {
 #[tokio::test]
 async fn dead_letters_fire_an_alert_everywhere_and_their_end_resolves_it() {
     let (database, receiver) = (Database::new().await, Receiver::start().await);
-    let setup = || Setup::new(&database, receiver.address).tables(RULES);
+    let webhook = format!("[alert]\nwebhook = \"http://{}/alerts\"\n{RULES}", receiver.address);
+    let setup = || Setup::new(&database, receiver.address).tables(&webhook);
     let (one, two) = (setup(), setup());
     let (first, first_doors) = Host::start(&one).await;
     let (second, second_doors) = Host::start(&two).await;
@@ -81,6 +82,9 @@ async fn dead_letters_fire_an_alert_everywhere_and_their_end_resolves_it() {
         assert!(!says(&["status"], doors).await.contains(DEAD_LETTERS));
         until("metrics show its end", async || metric(doors).await.ends_with(" 0")).await;
     }
+    until("the webhook was told of both", async || receiver.alerts().len() == 2).await;
+    let told: Vec<_> = receiver.alerts().iter().map(|told| told["alert"]["state"].clone()).collect();
+    assert_eq!(told, ["firing", "resolved"]);
     let logs = format!("{}\n{}", first.log().text(), second.log().text());
     let logged = |text: &str, level: &str| {
         logs.lines().filter(|l| l.contains(text) && l.contains(&format!("\"level\":\"{level}\""))).count()

@@ -10,7 +10,7 @@ use wonce_tests::child::receiver::Receiver;
 use wonce_tests::child::sender::{Event, Sender};
 use wonce_tests::child::setup::Setup;
 use wonce_tests::child::stream::Stream;
-use wonce_tests::child::{Doors, Host};
+use wonce_tests::child::{Doors, Host, verb};
 use wonce_tests::wait::until;
 
 /// A bimodal distribution: most are fast, some are slow.
@@ -148,5 +148,61 @@ async fn a_reader_that_never_reads_slows_nobody() {
     stream.until("all are done", |s| s.done("probe") == 200).await;
     host.stop().await;
     drop(stalled);
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_host_that_does_no_item_tells_how_far_an_operation_is() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let (one, two) = (Setup::new(&database, receiver.address), Setup::new(&database, receiver.address));
+    let (first, first_doors) = Host::start(&one).await;
+    let (second, second_doors) = Host::start(&two).await;
+    let hopeless = |number| Event {
+        id: format!("e{number}"),
+        script: json!({"steps": [], "end": {"permanent": {"code": "no"}}}),
+    };
+    send(&[first_doors], (0..6).map(hopeless).collect()).await;
+    until("all are dead", async || database.number("SELECT count(*) FROM wonce.dead_letter").await == 6)
+        .await;
+    let mut streams =
+        [Stream::open(first_doors.admin, None).await, Stream::open(second_doors.admin, None).await];
+    let connect = format!("http://{}", first_doors.admin);
+    let words =
+        ["dead", "discard", "--handler", "probe", "--expect", "6", "--rate", "2", "--reason", "a test"];
+    let begun = verb(&[&words[..], &["--connect", &connect]].concat()).await;
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    for stream in &mut streams {
+        let is_over = |s: &Stream| s.ops.last().is_some_and(|op| op.state == "finished");
+        stream.until("its end is told", is_over).await;
+        let (first, last) = (&stream.ops[0], &stream.ops[stream.ops.len() - 1]);
+        assert_eq!((first.state.as_str(), first.total), ("running", 6), "it was told before its end");
+        assert_eq!((last.verb.as_str(), last.done, last.failed), ("discard", 6, 0));
+        assert_eq!(last.target, "handler probe");
+        assert!(stream.ops.is_sorted_by_key(|op| op.done), "{:?}", stream.ops);
+    }
+    first.stop().await;
+    second.stop().await;
+    database.close().await;
+}
+
+#[tokio::test]
+async fn log_lines_come_by_level_and_handler_to_whoever_asks() {
+    let (database, receiver) = (Database::new().await, Receiver::start().await);
+    let (host, doors) = Host::start(&Setup::new(&database, receiver.address)).await;
+    let mut all = Stream::open_logs(doors.admin, "level=info").await;
+    all.until("a line from before", |s| s.logs.iter().any(|l| l.message == "wonce is running")).await;
+    assert_eq!(all.first, ["hello", "log"]);
+    let mut warnings = Stream::open_logs(doors.admin, "level=warn&handler=probe").await;
+    let mut nobodys = Stream::open_logs(doors.admin, "handler=another").await;
+    let script = json!({"steps": [], "end": {"permanent": {"code": "no"}}});
+    send(&[doors], vec![Event { id: "e1".to_owned(), script }]).await;
+    warnings.until("the handler's failure is shown", |s| !s.logs.is_empty()).await;
+    let line = &warnings.logs[0];
+    assert_eq!(line.fields["handler"], "probe");
+    assert!(line.fields["key"].contains("e1"), "{line:?}");
+    assert!(warnings.logs.iter().all(|l| l.level != "info" && l.fields["handler"] == "probe"));
+    nobodys.until("its first batch", |s| s.first.len() == 2).await;
+    assert_eq!(nobodys.logs, []);
+    host.stop().await;
     database.close().await;
 }

@@ -12,6 +12,7 @@ mod races;
 mod start;
 mod stop;
 mod survivors;
+mod telemetry;
 mod top;
 mod verbs;
 mod versions;

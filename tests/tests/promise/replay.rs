@@ -75,3 +75,34 @@ async fn a_group_is_replayed_once_each_though_the_host_that_began_it_stops() {
     assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 12);
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_dead_letter_is_replayed_and_handled_once() {
+    let world = World::running(Setup::default().with(Handler::probe().max_attempts(1))).await;
+    world
+        .probe("e1", json!({"steps": [{"sql": ENTRY}, {"query": "select 1/count(*) from lab.parent"}]}))
+        .await;
+    assert_eq!(world.outcome("probe", "e1").await, "dead");
+    world.sql("insert into lab.parent values (1)").await;
+    let id: i64 = world.value("select id from wonce.dead_letter").await;
+    let act = async |verb: &str| {
+        world
+            .admin_post(
+                &format!("/v1/dead-letters/{id}/{verb}"),
+                json!({"actor": "ada", "reason": "because"}),
+            )
+            .await
+    };
+    assert_eq!(act("discard").await.status, 200);
+    world.verify_holds().await;
+    assert_eq!(act("replay").await.status, 409);
+    assert_eq!(act("restore").await.status, 200);
+    world.verify_holds().await;
+    assert_eq!(act("replay").await.status, 200);
+    assert_eq!(world.outcome("probe", "e1").await, "done");
+    assert_eq!(act("restore").await.status, 409);
+    assert_eq!(world.value::<i64>("select count(*) from lab.entry").await, 1);
+    let verbs = "select string_agg(verb, ' ' order by id) from wonce.action where actor = 'ada'";
+    assert_eq!(world.value::<String>(verbs).await, "discard restore replay");
+    world.end().await;
+}

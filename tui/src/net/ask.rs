@@ -14,7 +14,7 @@ use wonce_api::Problem;
 use wonce_api::action::ActionRequest;
 use wonce_api::dead_letter::{
     DeadLetterDetail, DeadLetterList, DeadLetterQuery, DiscardRequest, Discarded, GroupList, GroupQuery,
-    ReplayRequest, Replayed,
+    ReplayRequest, Replayed, RestoreRequest, Restored,
 };
 use wonce_api::event::Timeline;
 use wonce_api::handler::{HandlerChanged, HandlerDetail, HandlerList};
@@ -145,6 +145,13 @@ impl Ask {
     pub async fn discard(&self, id: i64, request: &DiscardRequest) -> Result<Discarded, Error> {
         let asked = format!("discard dead letter {id}");
         self.act(Method::POST, &asked, &["dead-letters", &id.to_string(), "discard"], request, None).await
+    }
+
+    /// # Errors
+    /// See [`Ask::pause`].
+    pub async fn restore(&self, id: i64, request: &RestoreRequest) -> Result<Restored, Error> {
+        let asked = format!("restore dead letter {id}");
+        self.act(Method::POST, &asked, &["dead-letters", &id.to_string(), "restore"], request, None).await
     }
 
     /// Begins an operation on many dead letters. `name` is made when the question is put to a person:

@@ -38,12 +38,13 @@ const fn effect(verb: OperationVerb) -> &'static str {
     match verb {
         OperationVerb::Replay => "each waits again for its handler; what fails again is a new dead letter",
         OperationVerb::Discard => "nobody will handle them; the record keeps who discarded them and why",
+        OperationVerb::Restore => "each is open again as it was, if it was discarded in the last 7 days",
     }
 }
 
 const fn need(verb: OperationVerb) -> Need {
     match verb {
-        OperationVerb::Replay => Need::Welcome,
+        OperationVerb::Replay | OperationVerb::Restore => Need::Welcome,
         OperationVerb::Discard => Need::Required,
     }
 }
@@ -100,13 +101,14 @@ fn one(model: &mut Model, verb: OperationVerb, id: i64) -> Vec<Cmd> {
         _ => None,
     };
     let Some(letter) = summary else { return Vec::new() };
-    if letter.state != "dead" {
+    if letter.state != verb.acts_on() {
         model.complain(format!("dead letter {id} is {} already", letter.state));
         return Vec::new();
     }
     let effect = match verb {
         OperationVerb::Replay => "it waits again for its handler; if it fails again it is a new dead letter",
         OperationVerb::Discard => "nobody will handle it; the record keeps who discarded it and why",
+        OperationVerb::Restore => "it is open again as it was, if it was discarded in the last 7 days",
     };
     let facts = vec![
         ("handler", letter.handler.clone().unwrap_or_else(|| "none yet".to_owned())),
@@ -118,6 +120,7 @@ fn one(model: &mut Model, verb: OperationVerb, id: i64) -> Vec<Cmd> {
     let deed = match verb {
         OperationVerb::Replay => Deed::Replay { id },
         OperationVerb::Discard => Deed::Discard { id },
+        OperationVerb::Restore => Deed::Restore { id },
     };
     let name = verb.as_str();
     ask(
@@ -206,10 +209,10 @@ fn begin(model: &mut Model, many: Many) -> Vec<Cmd> {
         ("effect", effect(verb).to_owned()),
     ];
     let least = match verb {
-        OperationVerb::Replay => TYPED_FROM,
+        OperationVerb::Replay | OperationVerb::Restore => TYPED_FROM,
         OperationVerb::Discard => TYPED_FROM_DISCARD,
     };
-    let command = format!("{} --expect {count} --as-of {as_of}", command::dead(verb.as_str(), &selection));
+    let command = format!("{} --expect {count} --as-of {as_of}", command::bulk(verb.as_str(), &selection));
     let request = OperationRequest {
         verb: verb.as_str().to_owned(),
         filter: selection,

@@ -1,7 +1,8 @@
 //! `wonce dead …`.
 
 use wonce_api::dead_letter::{
-    DeadLetterDetail, DeadLetterList, DeadLetterSummary, Discarded, Original, Payload, Replayed,
+    DeadLetterDetail, DeadLetterList, DeadLetterSummary, Discarded, Edit, Edited, Original, Payload,
+    Replayed, Restored,
 };
 
 use super::event::{attempts, effects};
@@ -63,6 +64,12 @@ pub(super) fn summaries(letters: &[DeadLetterSummary], paint: Paint) -> String {
 pub fn detail(detail: &DeadLetterDetail, paint: Paint) -> String {
     let mut sections = vec![about(detail, paint), event(detail, paint)];
     sections.push(format!("{}{}", paint.heading("PAYLOAD"), payload(&detail.payload)));
+    if !detail.edits.is_empty() {
+        sections.push(edits(&detail.edits, paint));
+    }
+    if let Some(received) = &detail.received {
+        sections.push(format!("{}{}", paint.heading("PAYLOAD AS IT WAS RECEIVED"), payload(received)));
+    }
     if !detail.attempts.is_empty() {
         sections.push(attempts(&detail.attempts, paint));
     }
@@ -108,8 +115,35 @@ fn about(detail: &DeadLetterDetail, paint: Paint) -> String {
                 ("acted on", letter.acted_at.as_deref().map(time)),
                 ("delivery is now", detail.standing.as_deref().map(visible)),
                 ("version", detail.version.as_deref().map(digest)),
+                ("revision", (detail.revision > 0).then(|| detail.revision.to_string())),
             ],
         )
+}
+
+/// The lineage of a payload.
+pub(super) fn edits(edits: &[Edit], paint: Paint) -> String {
+    let columns = [
+        ("EDITED", Side::Left),
+        ("DEAD LETTER", Side::Right),
+        ("REVISION", Side::Right),
+        ("WHO", Side::Left),
+        ("HASH BEFORE", Side::Left),
+        ("AFTER", Side::Left),
+        ("WHY", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for edit in edits {
+        table.row(vec![
+            cell(time(&edit.at)),
+            cell(edit.dead_letter.to_string()),
+            cell(edit.revision.to_string()),
+            cell(cut(&edit.actor, KEY_WIDTH)),
+            cell(digest(&edit.hash_before)),
+            cell(digest(&edit.hash_after)),
+            cell(cut(&edit.reason, MESSAGE_WIDTH)),
+        ]);
+    }
+    table.render(paint)
 }
 
 fn event(detail: &DeadLetterDetail, paint: Paint) -> String {
@@ -186,4 +220,21 @@ pub fn replayed(replayed: &Replayed) -> String {
 #[must_use]
 pub fn discarded(discarded: &Discarded) -> String {
     format!("dead letter {} is discarded: {}\n", discarded.id, visible(&discarded.reason))
+}
+
+#[must_use]
+pub fn restored(restored: &Restored) -> String {
+    format!("dead letter {} is open again\n", restored.id)
+}
+
+#[must_use]
+pub fn edited(edited: &Edited) -> String {
+    format!(
+        "dead letter {} has another payload (revision {}, hash {} was {}); to put it back to work: wonce dead replay {}\n",
+        edited.id,
+        edited.revision,
+        digest(&edited.hash_after),
+        digest(&edited.hash_before),
+        edited.id
+    )
 }

@@ -40,11 +40,14 @@ pub fn timeline(timeline: &Timeline, paint: Paint) -> String {
     if !timeline.dead_letters.is_empty() {
         sections.push(super::dead::summaries(&timeline.dead_letters, paint));
     }
+    if !timeline.edits.is_empty() {
+        sections.push(super::dead::edits(&timeline.edits, paint));
+    }
     if !timeline.actions.is_empty() {
         sections.push(actions(&timeline.actions, paint));
     }
     if let Some(settled) = &timeline.outcome {
-        sections.push(format!("{}{}", paint.heading("OUTCOME"), outcome(settled)));
+        sections.push(format!("{}{}", paint.heading("OUTCOME"), outcome(settled, &timeline.accepted)));
     }
     sections.join("\n")
 }
@@ -178,7 +181,8 @@ fn duplicates(duplicates: &[DuplicateSeen], paint: Paint) -> String {
     table.render(paint)
 }
 
-fn outcome(settled: &Settled) -> String {
+fn outcome(settled: &Settled, accepted: &Accepted) -> String {
+    let edited = !settled.payload_hash.is_empty() && settled.payload_hash != accepted.payload_hash;
     facts(
         2,
         &[
@@ -188,6 +192,10 @@ fn outcome(settled: &Settled) -> String {
             ("attempts", Some(format!("{} in round {}", settled.attempts, settled.round))),
             ("version", Some(digest(&settled.version))),
             ("transaction", Some(visible(&settled.xact))),
+            (
+                "payload hash",
+                edited.then(|| format!("{}, edited since it came", digest(&settled.payload_hash))),
+            ),
         ],
     )
 }

@@ -2,7 +2,6 @@
 
 use wonce_api::operation::{ItemList, Operation, OperationDetail, OperationList};
 
-use super::bulk::selected;
 use super::table::{Side, Table, cell, toned};
 use super::text::{cut, facts, span, time, visible};
 use super::{Paint, Tone};
@@ -42,7 +41,7 @@ pub fn list(list: &OperationList, paint: Paint) -> String {
             cell(operation.rate.to_string()),
             cell(time(&operation.created_at)),
             cell(cut(&operation.actor, KEY_WIDTH)),
-            cell(cut(&selected(&operation.filter), SELECTION_WIDTH)),
+            cell(cut(&operation.filter.to_string(), SELECTION_WIDTH)),
         ]);
     }
     let mut page = table.render(paint);
@@ -65,7 +64,7 @@ pub fn detail(detail: &OperationDetail, paint: Paint) -> String {
     text.push_str(&facts(
         2,
         &[
-            ("selection", Some(visible(&selected(&operation.filter)))),
+            ("selection", Some(visible(&operation.filter.to_string()))),
             ("frozen at", Some(format!("dead letter {}", operation.as_of))),
             ("progress", Some(progress)),
             ("rate", Some(format!("{} a second", operation.rate))),

@@ -268,3 +268,38 @@ fn a_window_counts_what_all_hosts_did_since_its_begin_and_when_the_last_claim_wa
     let nobody = fleet.recent("b", window);
     assert_eq!((nobody.committed, nobody.failed, nobody.unclaimed.as_secs()), (0, 0, 40));
 }
+
+fn op(state: &str, done: u64) -> Op {
+    Op {
+        id: "12".to_owned(),
+        verb: "replay".to_owned(),
+        state: state.to_owned(),
+        target: "all dead letters".to_owned(),
+        total: 9,
+        done,
+        failed: 0,
+        skipped: 0,
+        actor: "ada".to_owned(),
+        reason: String::new(),
+        started_at: "t".to_owned(),
+    }
+}
+
+#[test]
+fn an_operation_is_told_when_it_moves_on_and_left_out_of_snapshots_when_it_has_ended() {
+    let mut fleet = fleet();
+    let mut told = |ops: Vec<Op>| {
+        let (edges, _) = fleet.take(tick("own", 1, 1), Some(Heard { ops, ..Heard::default() }), 1.0);
+        let done = |message: &Message| match message {
+            Message::Op(op) => Some((op.state.clone(), op.done)),
+            _ => None,
+        };
+        (edges.iter().filter_map(done).collect::<Vec<_>>(), fleet.ops().len())
+    };
+    assert_eq!(told(vec![op("running", 3)]), (vec![("running".to_owned(), 3)], 1));
+    assert_eq!(told(vec![op("running", 3)]), (vec![], 1), "nothing is new");
+    assert_eq!(told(vec![op("paused", 3)]), (vec![("paused".to_owned(), 3)], 1));
+    assert_eq!(told(vec![op("finished", 9)]), (vec![("finished".to_owned(), 9)], 0));
+    assert_eq!(told(vec![op("finished", 9)]), (vec![], 0));
+    assert_eq!(told(Vec::new()), (vec![], 0));
+}

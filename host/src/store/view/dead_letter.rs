@@ -9,7 +9,10 @@ use wonce_api::dead_letter::{
 use super::event::{attempt_seen, effects_of};
 use super::{READ_LIMIT, snapshot, time, time_opt};
 use crate::store::dead_letter::pairs;
-use crate::store::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, REASON, STATE, VERSION, selected};
+use crate::store::edit::{edits_of, hex, letters_of, received};
+use crate::store::selected::{
+    AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, OPERATION, REASON, STATE, VERSION, selected,
+};
 use crate::store::sql::{Param, Sql};
 use crate::store::{Error, Store, action};
 
@@ -37,8 +40,19 @@ macro_rules! summaries {
 
 const LIST: Sql = Sql {
     name: "list dead letters",
-    text: selected!(summaries!(""), "AND ($8::bigint IS NULL OR d.id < $8) ORDER BY d.id DESC LIMIT $9"),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, Type::INT8, Type::INT8],
+    text: selected!(summaries!(""), "AND ($9::bigint IS NULL OR d.id < $9) ORDER BY d.id DESC LIMIT $10"),
+    params: &[
+        HANDLER,
+        REASON,
+        FINGERPRINT,
+        VERSION,
+        KEY_PREFIX,
+        STATE,
+        AS_OF,
+        OPERATION,
+        Type::INT8,
+        Type::INT8,
+    ],
 };
 const COUNT: Sql = Sql {
     name: "count dead letters",
@@ -48,7 +62,7 @@ const COUNT: Sql = Sql {
          FROM wonce.dead_letter d",
         ""
     ),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF],
+    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, OPERATION],
 };
 const OF_DELIVERY: Sql = Sql {
     name: "list a delivery's dead letters",
@@ -62,7 +76,7 @@ const DETAIL: Sql = Sql {
             ", d.class, encode(d.version, 'hex') AS version, d.accepted_at, d.first_failed_at, d.via,
                d.source, d.event_id, d.subject, d.event_time, d.content_type, d.data_schema, d.traceparent,
                d.extensions, d.key_rule, d.ordering_key, encode(d.payload_digest, 'hex') AS payload_hash,
-               d.hash_rule, d.data, d.handler_id"
+               d.hash_rule, d.data, d.handler_id, d.revision"
         ),
         "WHERE d.id = $1"
     ),
@@ -84,7 +98,7 @@ const ORIGINAL: Sql = Sql {
         SELECT standing, accepted_at, settled_at, encode(digest, 'hex') AS payload_hash, hash_rule, data
         FROM (
             SELECT 1 AS place, p.outcome AS standing, p.accepted_at, p.processed_at AS settled_at,
-                   p.payload_digest AS digest, p.hash_rule, d.data
+                   coalesce(d.payload_digest, p.payload_digest) AS digest, p.hash_rule, d.data
             FROM wonce.processed_events p
             LEFT JOIN wonce.dead_letter d
                 ON d.handler_id = p.handler_id AND d.key = p.key AND d.kind = 'delivery' AND d.state = 'dead'
@@ -118,9 +132,10 @@ impl Store {
     pub async fn dead_letters(&self, filter: &Filter) -> Result<DeadLetterList, Error> {
         let mut client = self.client().await?;
         let (tx, taken) = snapshot(&mut client, READ_LIMIT).await?;
-        let Selection { handler, reason, fingerprint, version, key_prefix } = &filter.selection;
+        let Selection { handler, reason, fingerprint, version, key_prefix, operation } = &filter.selection;
         let (state, as_of) = (&filter.state, &None::<i64>);
-        let selected: [Param<'_>; 7] = [handler, reason, fingerprint, version, key_prefix, state, as_of];
+        let selected: [Param<'_>; 8] =
+            [handler, reason, fingerprint, version, key_prefix, state, as_of, operation];
         let about = COUNT.query_one(&tx, &selected).await?;
         let page = i64::from(filter.limit);
         let rest: [Param<'_>; 2] = [&filter.before, &(page + 1)];
@@ -166,6 +181,7 @@ impl Store {
             }
             _ => (None, Vec::new()),
         };
+        let letters = letters_of(&tx, id).await?;
         Ok(Some(DeadLetterDetail {
             taken,
             summary,
@@ -192,6 +208,9 @@ impl Store {
             standing,
             effects,
             actions: action::of_targets(&tx, &[action::dead_letter_target(id)], ACTIONS_LIMIT).await?,
+            revision: row.get("revision"),
+            edits: edits_of(&tx, &letters).await?,
+            received: received(&tx, &letters).await?.map(payload),
         }))
     }
 }
@@ -239,16 +258,6 @@ fn payload(data: Vec<u8>) -> Payload {
             Payload { encoding: "hex".to_owned(), body, bytes }
         }
     }
-}
-
-/// Lower-case hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
 }
 
 fn summary(row: &Row) -> DeadLetterSummary {

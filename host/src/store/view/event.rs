@@ -7,6 +7,7 @@ use wonce_api::event::{
 };
 
 use super::{READ_LIMIT, dead_letter, snapshot, time, time_opt};
+use crate::store::edit::edits_of;
 use crate::store::sql::Sql;
 use crate::store::{Error, Store, action};
 
@@ -103,6 +104,12 @@ impl Store {
         let targets: Vec<String> = dead_letters.iter().map(|d| action::dead_letter_target(d.id)).collect();
         let mut actions = action::of_targets(&tx, &targets, TIMELINE_LIMIT).await?;
         actions.reverse();
+        let deliveries = dead_letters.iter().filter(|letter| letter.kind == "delivery");
+        let edits = edits_of(&tx, &deliveries.map(|letter| letter.id).collect::<Vec<i64>>()).await?;
+        let mut accepted = accepted(owner);
+        if let Some(first) = edits.first() {
+            accepted.payload_hash.clone_from(&first.hash_before);
+        }
         let effects = effects_of(&tx, handler, key).await?;
         let duplicates = DUPLICATES.query(&tx, &[&handler, &key, &TIMELINE_LIMIT]).await?;
         Ok(Some(Timeline {
@@ -110,7 +117,7 @@ impl Store {
             handler: handler.to_owned(),
             key: key.to_owned(),
             standing: settled.as_ref().map_or_else(|| "pending".to_owned(), |row| row.get("outcome")),
-            accepted: accepted(owner),
+            accepted,
             waiting: match &pending {
                 Some(row) => Some(waiting(&tx, row).await?),
                 None => None,
@@ -119,6 +126,7 @@ impl Store {
             effects,
             duplicates: duplicates.iter().map(duplicate_seen).collect(),
             dead_letters,
+            edits,
             actions,
             outcome: settled.as_ref().map(outcome),
         }))
@@ -217,5 +225,6 @@ fn outcome(row: &Row) -> Settled {
         attempts: row.get("attempts"),
         version: row.get("version"),
         xact: row.get("xact"),
+        payload_hash: row.get("payload_hash"),
     }
 }

@@ -7,7 +7,9 @@ use tokio_postgres::{Row, Transaction};
 use wonce_api::dead_letter::{Group, GroupList, GroupVersion, Selection};
 
 use super::{READ_LIMIT, snapshot, time};
-use crate::store::selected::{AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, REASON, STATE, VERSION, selected};
+use crate::store::selected::{
+    AS_OF, FINGERPRINT, HANDLER, KEY_PREFIX, OPERATION, REASON, STATE, VERSION, selected,
+};
 use crate::store::sql::Sql;
 use crate::store::{Error, Store};
 
@@ -20,8 +22,8 @@ const GROUPS: Sql = Sql {
                     count(*) FILTER (WHERE d.last_failed_at > now() - interval '1 hour') AS last_hour,
                     min(d.first_failed_at) AS first_failed_at, max(d.last_failed_at) AS last_failed_at
              FROM wonce.dead_letter d",
-            "GROUP BY d.fingerprint HAVING $8::bigint IS NULL OR max(d.id) < $8
-             ORDER BY max(d.id) DESC LIMIT $9"
+            "GROUP BY d.fingerprint HAVING $9::bigint IS NULL OR max(d.id) < $9
+             ORDER BY max(d.id) DESC LIMIT $10"
         ),
         ")
          SELECT g.*, h.name AS handler, n.kind, n.reason, n.class, n.code, n.message, n.owner
@@ -29,7 +31,18 @@ const GROUPS: Sql = Sql {
          LEFT JOIN wonce.handler h ON h.id = n.handler_id
          ORDER BY g.newest DESC"
     ),
-    params: &[HANDLER, REASON, FINGERPRINT, VERSION, KEY_PREFIX, STATE, AS_OF, Type::INT8, Type::INT8],
+    params: &[
+        HANDLER,
+        REASON,
+        FINGERPRINT,
+        VERSION,
+        KEY_PREFIX,
+        STATE,
+        AS_OF,
+        OPERATION,
+        Type::INT8,
+        Type::INT8,
+    ],
 };
 const VERSIONS: Sql = Sql {
     name: "count the versions of groups",
@@ -62,10 +75,24 @@ impl Store {
     ) -> Result<GroupList, Error> {
         let mut client = self.client().await?;
         let (tx, taken) = snapshot(&mut client, READ_LIMIT).await?;
-        let Selection { handler, reason, fingerprint, version, key_prefix } = selection;
+        let Selection { handler, reason, fingerprint, version, key_prefix, operation } = selection;
         let (dead, as_of, more) = (Some("dead"), None::<i64>, i64::from(limit) + 1);
         let rows = GROUPS
-            .query(&tx, &[handler, reason, fingerprint, version, key_prefix, &dead, &as_of, &before, &more])
+            .query(
+                &tx,
+                &[
+                    handler,
+                    reason,
+                    fingerprint,
+                    version,
+                    key_prefix,
+                    &dead,
+                    &as_of,
+                    operation,
+                    &before,
+                    &more,
+                ],
+            )
             .await?;
         let is_last = rows.len() <= limit as usize;
         let page = &rows[..rows.len().min(limit as usize)];

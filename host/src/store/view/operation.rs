@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, Type};
 use wonce_api::dead_letter::Selection;
+use wonce_api::live::Op;
 use wonce_api::operation::{Item, ItemList, Operation, OperationDetail, OperationList, RefusalCount};
 
 use super::{READ_LIMIT, snapshot, time, time_opt};
@@ -58,7 +59,39 @@ const ITEMS: Sql = Sql {
     params: &[Type::INT8, Type::TEXT, Type::INT8, Type::INT8],
 };
 
-pub(in crate::store) const STATEMENTS: &[&Sql] = &[&LIST, &ONE, &REFUSALS, &ITEMS];
+/// The ends are told as well, to whoever was away for a moment.
+pub(in crate::store) const LIVE: Sql = Sql {
+    name: "look how far operations are",
+    text: "
+        SELECT id, verb, state, request->'filter' AS filter, total, succeeded, refused, actor, reason, created_at
+        FROM (SELECT * FROM wonce.operation ORDER BY id DESC LIMIT $1) latest
+        WHERE ended_at IS NULL OR ended_at > now() - $2 * interval '1 second'
+        ORDER BY id",
+    params: &[Type::INT8, Type::FLOAT8],
+};
+
+pub(in crate::store) const STATEMENTS: &[&Sql] = &[&LIST, &ONE, &REFUSALS, &ITEMS, &LIVE];
+
+/// One operation as the live stream shows it.
+pub(in crate::store) fn live(row: &Row) -> Op {
+    let number = |column: &str| u64::try_from(row.get::<_, i64>(column)).unwrap_or(0);
+    Op {
+        id: row.get::<_, i64>("id").to_string(),
+        verb: row.get("verb"),
+        state: row.get("state"),
+        // What another version wrote may hold conditions that this one does not know.
+        target: row
+            .try_get("filter")
+            .map_or_else(|_| "?".to_owned(), |Json::<Selection>(filter)| filter.to_string()),
+        total: number("total"),
+        done: number("succeeded"),
+        failed: number("refused"),
+        skipped: 0,
+        actor: row.get("actor"),
+        reason: row.get("reason"),
+        started_at: time(row, "created_at"),
+    }
+}
 
 impl Store {
     /// One page of operations, the latest first.

@@ -55,29 +55,15 @@ where
     W: for<'a> MakeWriter<'a> + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        attributes.record(&mut fields);
-        if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(fields);
-        }
+        Fields::open(attributes, id, &context);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if let Some(span) = context.span(id)
-            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
-        {
-            values.record(fields);
-        }
+        Fields::add_later(id, values, &context);
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
-            if let Some(outer) = span.extensions().get::<Fields>() {
-                outer.0.iter().for_each(|(name, value)| fields.set(name, value.clone()));
-            }
-        }
-        event.record(&mut fields);
+        let fields = Fields::of(event, &context);
         let mut line = self.line(event, fields);
         line.push('\n');
         // Nobody is left to tell when the log itself cannot be written; the writer counts it.
@@ -112,9 +98,53 @@ fn push(line: &mut String, name: &str, value: &Value) {
 
 /// Names and values in the order of their first appearance.
 #[derive(Debug, Default)]
-struct Fields(Vec<(String, Value)>);
+pub(super) struct Fields(Vec<(String, Value)>);
 
 impl Fields {
+    /// Keeps a new span's fields with it, once, however many layers want them.
+    pub(super) fn open<S>(attributes: &Attributes<'_>, id: &Id, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let Some(span) = context.span(id) else { return };
+        if span.extensions().get::<Fields>().is_none() {
+            let mut fields = Fields::default();
+            attributes.record(&mut fields);
+            span.extensions_mut().insert(fields);
+        }
+    }
+
+    /// Adds what a span learns later.
+    pub(super) fn add_later<S>(id: &Id, values: &Record<'_>, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        if let Some(span) = context.span(id)
+            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+        {
+            values.record(fields);
+        }
+    }
+
+    /// An event's own fields over those of the spans around it.
+    pub(super) fn of<S>(event: &Event<'_>, context: &Context<'_, S>) -> Self
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let mut fields = Fields::default();
+        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+            if let Some(outer) = span.extensions().get::<Fields>() {
+                outer.0.iter().for_each(|(name, value)| fields.set(name, value.clone()));
+            }
+        }
+        event.record(&mut fields);
+        fields
+    }
+
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = (String, Value)> {
+        self.0.into_iter()
+    }
+
     fn set(&mut self, name: &str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = value,
@@ -122,7 +152,7 @@ impl Fields {
         }
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         let place = self.0.iter().position(|(known, _)| known == name)?;
         Some(self.0.remove(place).1)
     }

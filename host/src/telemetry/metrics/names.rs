@@ -43,6 +43,19 @@ pub struct Metric {
     pub help: &'static str,
 }
 
+impl Metric {
+    /// The unit of its numbers as OpenTelemetry has it (UCUM); nothing for plain counts.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        let name = self.name.strip_suffix("_total").unwrap_or(self.name);
+        match name.rsplit('_').next() {
+            Some("seconds") => "s",
+            Some("bytes") => "By",
+            Some(_) | None => "",
+        }
+    }
+}
+
 impl fmt::Display for Metric {
     /// The row of docs/metrics.md.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,6 +110,9 @@ metrics! {
     EFFECTS = "wonce_effects_total", Counter ["handler", "sink", "state"] Host Exact, "Effects that the relay moved into a state: `sending` counts attempts, `planned` retries, the rest results.";
     HTTP_REQUESTS = "wonce_http_requests_total", Counter ["source", "status"] Host Exact, "Answered requests of HTTP sources.";
     LOG_LINES_DROPPED = "wonce_log_lines_dropped_total", Counter [] Host Exact, "Log lines that a full queue or a used-up budget swallowed.";
+    LIVE_LOG_LINES_MISSED = "wonce_live_log_lines_missed_total", Counter [] Host Exact, "Log lines that readers of the live stream were not sent because there were too many.";
+    ALERT_NOTICES = "wonce_alert_notices_total", Counter ["result"] Host Exact, "Requests to the webhook for alerts: `sent`, `failed` (tried again) or `dropped` (given up).";
+    OTLP_EXPORTS = "wonce_otlp_exports_total", Counter ["signal", "result"] Host Exact, "Requests to the OTLP receiver: `taken`, `failed` (it is away or busy) or `refused`.";
     POOL_WAIT = "wonce_pool_wait_seconds", Histogram ["handler"] Host Exact, "Wait for a permit, and so for a database connection.";
     CLAIM = "wonce_claim_seconds", Histogram ["handler"] Host Exact, "Time of a claim that found work.";
     WAIT = "wonce_wait_seconds", Histogram ["handler"] Host Exact, "From acceptance to the claim, once for each delivery and claim.";

@@ -15,6 +15,7 @@ use wonce_core::fault::FaultClass;
 use wonce_core::route::ParkReason;
 
 use super::count::{Counter, Recorder, by_word};
+use super::{Exported, Signal, Told};
 
 /// Upper bounds of every time histogram in µs: from a tenth of a millisecond (a claim) to an hour
 /// (an event that waited for its retries).
@@ -54,6 +55,9 @@ pub(super) struct Registry {
     pub(super) parked: [Counter; ParkReason::ALL.len()],
     pub(super) unrouted_ignored: Counter,
     pub(super) log_lines_dropped: Counter,
+    pub(super) live_log_lines_missed: Counter,
+    pub(super) alert_notices: [Counter; Told::ALL.len()],
+    pub(super) otlp_exports: [[Counter; Exported::ALL.len()]; Signal::ALL.len()],
     pub(super) live_readers: AtomicU32,
     /// Handler and rule of every alert that may fire.
     watched: Mutex<BTreeSet<(String, String)>>,
@@ -260,6 +264,9 @@ mod tests {
         assert!(DeadReason::ALL.iter().enumerate().all(|(place, reason)| *reason as usize == place));
         assert!(EffectState::ALL.iter().enumerate().all(|(place, state)| *state as usize == place));
         assert!(ParkReason::ALL.iter().enumerate().all(|(place, reason)| *reason as usize == place));
+        assert!(Told::ALL.iter().enumerate().all(|(place, told)| *told as usize == place));
+        assert!(Signal::ALL.iter().enumerate().all(|(place, signal)| *signal as usize == place));
+        assert!(Exported::ALL.iter().enumerate().all(|(place, exported)| *exported as usize == place));
         assert!(Stage::ALL.iter().enumerate().all(|(place, stage)| *stage as usize == place));
     }
 

@@ -1,198 +1,25 @@
-//! The registry in Prometheus' text format, metric by metric in the order of the names. Knows
-//! nothing of how the numbers came to be.
+//! A page of metrics in Prometheus' text format. Knows nothing of where the numbers come from.
 
-use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
-use wonce_api::live::gauges::{Gauges, HandlerGauges, SinkGauges};
-use wonce_api::live::tick::{Counters, Stage};
+use super::names::{Kind, Metric};
+use super::page::{Distribution, Page, Point, Value};
 
-use super::count::Total;
-use super::names::{self, Kind, Metric};
-use super::process;
-use super::registry::{Fleet, HandlerMeters, Registry};
-
-/// The handler that parked events are shown under, which have none.
-const NO_HANDLER: &str = "-";
-
-/// All metrics.
-pub(super) fn page(registry: &Registry) -> String {
-    let mut page = Page(String::new());
-    let handlers = registry.handlers.all();
-    let counted: Vec<(&str, Counters)> =
-        handlers.iter().map(|(name, meters)| (name.as_str(), meters.counters())).collect();
-    intake(&mut page, registry, &counted);
-    endings(&mut page, &counted);
-    effects(&mut page, &handlers, &counted);
-    sources(&mut page, registry);
-    stages(&mut page, &handlers);
-    process_of(&mut page, registry);
-    if let Some(fleet) = registry.fleet() {
-        fleet_of(&mut page, &fleet);
-        alerts_of(&mut page, registry, &fleet);
-    }
-    page.0
-}
-
-fn intake(page: &mut Page, registry: &Registry, counted: &[(&str, Counters)]) {
-    page.each(&names::ACCEPTED, counted, |c| c.accepted);
-    page.begin(&names::DUPLICATES);
-    for (handler, counters) in counted {
-        page.sample(&names::DUPLICATES, &[handler, "early"], counters.duplicates_early);
-        page.sample(&names::DUPLICATES, &[handler, "late"], counters.duplicates_late);
-    }
-    page.each(&names::KEY_CONFLICTS, counted, |c| c.key_conflicts);
-    page.begin(&names::PARKED);
-    for (reason, n) in registry.parked_by_reason() {
-        page.sample(&names::PARKED, &[&reason], n);
-    }
-    page.only(&names::UNROUTED_IGNORED, registry.unrouted_ignored.get());
-}
-
-fn endings(page: &mut Page, counted: &[(&str, Counters)]) {
-    page.begin(&names::INVOCATIONS);
-    for (handler, c) in counted {
-        for (outcome, n) in [("done", c.done), ("ignored", c.ignored), ("failed", c.failed)] {
-            page.sample(&names::INVOCATIONS, &[handler, outcome], n);
+/// The page as text.
+pub(super) fn render(page: &Page) -> String {
+    let mut text = Text(String::new());
+    for family in page.families() {
+        text.begin(family.metric);
+        for point in &family.points {
+            text.point(family.metric, point);
         }
     }
-    page.words(&names::FAULTS, counted, |c| &c.faults);
-    page.words(&names::RETRIES, counted, |c| &c.retries);
-    page.words(&names::DEAD, counted, |c| &c.dead);
-    page.each(&names::REPLAYS, counted, |c| c.replays);
-    page.each(&names::BATCHES_UNDONE, counted, |c| c.batches_undone);
+    text.0
 }
 
-fn effects(
-    page: &mut Page,
-    handlers: &[(String, std::sync::Arc<HandlerMeters>)],
-    counted: &[(&str, Counters)],
-) {
-    page.each(&names::EFFECTS_COMMITTED, counted, |c| c.effects_committed);
-    page.begin(&names::EFFECTS);
-    for (handler, meters) in handlers {
-        for (sink, effects) in meters.sinks.all() {
-            for (state, n) in effects.by_state() {
-                page.sample(&names::EFFECTS, &[handler, &sink, &state], n);
-            }
-        }
-    }
-}
+struct Text(String);
 
-fn sources(page: &mut Page, registry: &Registry) {
-    page.begin(&names::HTTP_REQUESTS);
-    for (source, meters) in registry.sources.all() {
-        for (status, n) in meters.answers() {
-            page.sample(&names::HTTP_REQUESTS, &[&source, &status], n);
-        }
-    }
-}
-
-fn stages(page: &mut Page, handlers: &[(String, std::sync::Arc<HandlerMeters>)]) {
-    for stage in Stage::ALL {
-        let (metric, per_unit) = metric_of(stage);
-        page.begin(metric);
-        for (handler, meters) in handlers {
-            let recorder = meters.stage(stage);
-            page.histogram(metric, handler, recorder.bounds(), &recorder.total(), per_unit);
-        }
-    }
-}
-
-/// The metric of a stage, and how many of what is recorded make one of what is shown.
-pub(super) fn metric_of(stage: Stage) -> (&'static Metric, f64) {
-    const MICROS: f64 = 1e6;
-    match stage {
-        Stage::PoolWait => (&names::POOL_WAIT, MICROS),
-        Stage::Claim => (&names::CLAIM, MICROS),
-        Stage::Guest => (&names::GUEST, MICROS),
-        Stage::Commit => (&names::COMMIT, MICROS),
-        Stage::Wait => (&names::WAIT, MICROS),
-        Stage::EndToEnd => (&names::END_TO_END, MICROS),
-        Stage::Batch => (&names::BATCH, 1.0),
-    }
-}
-
-fn process_of(page: &mut Page, registry: &Registry) {
-    let (in_use, permits) = registry.permits();
-    page.only(&names::LOG_LINES_DROPPED, registry.log_lines_dropped.get());
-    page.only(&names::PERMITS_IN_USE, in_use);
-    page.only(&names::PERMITS, permits);
-    page.only(&names::LIVE_READERS, registry.live_readers());
-    if let Some(milliseconds) = process::cpu_ms() {
-        page.only(&names::PROCESS_CPU, seconds(milliseconds));
-    }
-    if let Some(bytes) = process::memory_bytes() {
-        page.only(&names::PROCESS_MEMORY, bytes);
-    }
-    page.begin(&names::BUILD_INFO);
-    page.sample(&names::BUILD_INFO, &[env!("CARGO_PKG_VERSION")], 1);
-}
-
-fn fleet_of(page: &mut Page, fleet: &Fleet) {
-    let gauges = &fleet.gauges;
-    handler_gauges(page, gauges);
-    page.only(&names::SUBMITTED, gauges.submitted.n);
-    page.begin(&names::OUTBOX);
-    for sink in &gauges.sinks {
-        for (state, n) in by_state(sink) {
-            page.sample(&names::OUTBOX, &[&sink.sink, state], n);
-        }
-    }
-    page.begin(&names::OLDEST_PLANNED_AGE);
-    for sink in &gauges.sinks {
-        let age = seconds(sink.oldest_planned_ms.unwrap_or(0));
-        page.sample(&names::OLDEST_PLANNED_AGE, &[&sink.sink], age);
-    }
-    page.begin(&names::HOSTS);
-    for (state, n) in &fleet.hosts {
-        page.sample(&names::HOSTS, &[state], n);
-    }
-    if let Some(books) = &gauges.books {
-        page.only(&names::BOOKS_HOLD, u8::from(books.holds));
-        if let Ok(at) = books.at.parse::<jiff::Timestamp>() {
-            page.only(&names::BOOKS_READ, at.as_duration().as_secs_f64());
-        }
-    }
-    page.only(&names::GAUGES_READ, fleet.read_at.as_duration().as_secs_f64());
-}
-
-fn alerts_of(page: &mut Page, registry: &Registry, fleet: &Fleet) {
-    page.begin(&names::ALERT_FIRING);
-    for alert in registry.watched_alerts().union(&fleet.alerts) {
-        let is_firing = u8::from(fleet.alerts.contains(alert));
-        page.sample(&names::ALERT_FIRING, &[&alert.0, &alert.1], is_firing);
-    }
-}
-
-fn handler_gauges(page: &mut Page, gauges: &Gauges) {
-    let handlers = &gauges.handlers;
-    page.gauge(&names::INBOX_DEPTH, handlers, |h| h.depth.n);
-    page.gauge(&names::INBOX_DUE, handlers, |h| h.due.n);
-    page.gauge(&names::OLDEST_DUE_AGE, handlers, |h| seconds(h.oldest_due_ms.unwrap_or(0)));
-    page.gauge(&names::SCHEDULED_RETRIES, handlers, |h| h.scheduled_retries.n);
-    page.gauge(&names::DEAD_LETTERS, handlers, |h| h.dead.n);
-    page.sample(&names::DEAD_LETTERS, &[NO_HANDLER], gauges.parked.n);
-    page.gauge(&names::OLDEST_DEAD_AGE, handlers, |h| seconds(h.oldest_dead_ms.unwrap_or(0)));
-}
-
-fn by_state(sink: &SinkGauges) -> [(&'static str, u64); 4] {
-    [
-        ("planned", sink.planned.n),
-        ("sending", sink.sending.n),
-        ("refused", sink.refused.n),
-        ("unknown", sink.unknown.n),
-    ]
-}
-
-fn seconds(milliseconds: u64) -> f64 {
-    std::time::Duration::from_millis(milliseconds).as_secs_f64()
-}
-
-/// The text so far.
-struct Page(String);
-
-impl Page {
+impl Text {
     fn begin(&mut self, metric: &Metric) {
         let kind = match metric.kind {
             Kind::Counter => "counter",
@@ -203,66 +30,28 @@ impl Page {
         self.line(format_args!("# TYPE {} {kind}", metric.name));
     }
 
-    fn sample(&mut self, metric: &Metric, values: &[&str], value: impl Display) {
-        debug_assert_eq!(metric.labels.len(), values.len(), "labels of {}", metric.name);
-        let labels = labels(metric.labels.iter().copied().zip(values.iter().copied()));
-        self.line(format_args!("{}{labels} {value}", metric.name));
-    }
-
-    /// A metric without labels.
-    fn only(&mut self, metric: &Metric, value: impl Display) {
-        self.begin(metric);
-        self.sample(metric, &[], value);
-    }
-
-    /// One number a handler.
-    fn each(&mut self, metric: &Metric, counted: &[(&str, Counters)], number: impl Fn(&Counters) -> u64) {
-        self.begin(metric);
-        for (handler, counters) in counted {
-            self.sample(metric, &[handler], number(counters));
+    fn point(&mut self, metric: &Metric, point: &Point) {
+        let pairs: Vec<(&str, &str)> =
+            metric.labels.iter().copied().zip(point.labels.iter().map(String::as_str)).collect();
+        let (name, labelled) = (metric.name, labels(&pairs));
+        match &point.value {
+            Value::Whole(number) => self.line(format_args!("{name}{labelled} {number}")),
+            Value::Real(number) => self.line(format_args!("{name}{labelled} {number}")),
+            Value::Distribution(distribution) => self.histogram(name, &pairs, distribution),
         }
     }
 
-    /// One number a handler and word.
-    fn words(
-        &mut self,
-        metric: &Metric,
-        counted: &[(&str, Counters)],
-        numbers: impl Fn(&Counters) -> &BTreeMap<String, u64>,
-    ) {
-        self.begin(metric);
-        for (handler, counters) in counted {
-            for (word, n) in numbers(counters) {
-                self.sample(metric, &[handler, word], n);
-            }
-        }
-    }
-
-    fn gauge<N: Display>(
-        &mut self,
-        metric: &Metric,
-        handlers: &[HandlerGauges],
-        number: impl Fn(&HandlerGauges) -> N,
-    ) {
-        self.begin(metric);
-        for handler in handlers {
-            self.sample(metric, &[&handler.handler], number(handler));
-        }
-    }
-
-    fn histogram(&mut self, metric: &Metric, handler: &str, bounds: &[u64], total: &Total, per_unit: f64) {
+    fn histogram(&mut self, name: &str, pairs: &[(&str, &str)], distribution: &Distribution) {
+        let up_to = |bound: &str| labels(&[pairs, &[("le", bound)]].concat());
         let mut below = 0;
-        for (n, bound) in total.buckets.iter().zip(bounds) {
+        for (n, bound) in distribution.buckets.iter().zip(&distribution.bounds) {
             below += n;
-            let bound = (as_float(*bound) / per_unit).to_string();
-            let labels = labels([("handler", handler), ("le", &bound)].into_iter());
-            self.line(format_args!("{}_bucket{labels} {below}", metric.name));
+            self.line(format_args!("{name}_bucket{} {below}", up_to(&bound.to_string())));
         }
-        let all = labels([("handler", handler), ("le", "+Inf")].into_iter());
-        self.line(format_args!("{}_bucket{all} {}", metric.name, total.count));
-        let labels = labels([("handler", handler)].into_iter());
-        self.line(format_args!("{}_sum{labels} {}", metric.name, as_float(total.sum) / per_unit));
-        self.line(format_args!("{}_count{labels} {}", metric.name, total.count));
+        self.line(format_args!("{name}_bucket{} {}", up_to("+Inf"), distribution.count));
+        let labels = labels(pairs);
+        self.line(format_args!("{name}_sum{labels} {}", distribution.sum));
+        self.line(format_args!("{name}_count{labels} {}", distribution.count));
     }
 
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
@@ -273,19 +62,15 @@ impl Page {
 
 /// `{name="value",…}`, or nothing. Values are names of ours, but sinks and handlers of other hosts
 /// come from the database: what would break a line is escaped.
-fn labels<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn labels(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = pairs
+        .iter()
         .map(|(name, value)| {
             let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
             format!("{name}=\"{value}\"")
         })
         .collect();
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a sum of microseconds is below 2^53 for 285 years")]
-fn as_float(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

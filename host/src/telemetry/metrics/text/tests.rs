@@ -1,8 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use wonce_api::live::gauges::{Books, Count, Method};
+use wonce_api::live::gauges::{Books, Count, Gauges, HandlerGauges, Method, SinkGauges};
+use wonce_api::live::tick::Stage;
 use wonce_core::fault::FaultClass;
 
+use super::super::names;
+use super::super::page::page;
+use super::super::registry::{Fleet, Registry};
 use super::*;
 
 fn exact(n: u64) -> Count {
@@ -69,7 +73,7 @@ fn counted() -> Registry {
 
 #[test]
 fn every_metric_of_the_table_is_on_the_page_once_with_its_labels() {
-    let page = page(&counted());
+    let page = render(&page(&counted()));
     let types: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
     let mut found = BTreeSet::new();
     for line in &types {
@@ -90,7 +94,7 @@ fn every_metric_of_the_table_is_on_the_page_once_with_its_labels() {
 
 #[test]
 fn histograms_are_cumulative_and_in_seconds() {
-    let page = page(&counted());
+    let page = render(&page(&counted()));
     for line in [
         r#"wonce_guest_seconds_bucket{handler="payments",le="0.0002"} 0"#,
         r#"wonce_guest_seconds_bucket{handler="payments",le="0.0005"} 1"#,
@@ -107,7 +111,7 @@ fn histograms_are_cumulative_and_in_seconds() {
 
 #[test]
 fn counters_and_gauges_carry_their_numbers() {
-    let page = page(&counted());
+    let page = render(&page(&counted()));
     for line in [
         r#"wonce_invocations_total{handler="payments",outcome="done"} 5"#,
         r#"wonce_faults_total{handler="payments",class="trap"} 2"#,
