@@ -24,6 +24,8 @@ pub struct Setup {
 #[derive(Debug, Clone)]
 pub struct Handler {
     name: &'static str,
+    /// The component's file name, without `.wasm`.
+    component: &'static str,
     tables: Vec<(&'static str, &'static str)>,
     setup: Script,
     manifest: Option<String>,
@@ -115,9 +117,23 @@ impl Handler {
         Self { tables: tables.iter().map(|table| (*table, ALL)).collect(), ..Self::named(name) }
     }
 
+    /// The conformance suite's handler in one language, from the component of this name.
+    #[must_use]
+    pub fn conformance(component: &'static str) -> Self {
+        let tables = [
+            "conformance.note",
+            "conformance.blob",
+            "conformance.once",
+            "conformance.typed",
+            "conformance.arrays",
+        ];
+        Self { component, tables: tables.map(|table| (table, ALL)).to_vec(), ..Self::named("conformance") }
+    }
+
     fn named(name: &'static str) -> Self {
         Self {
             name,
+            component: name,
             tables: Vec::new(),
             setup: Script::OfPlugin,
             manifest: None,
@@ -190,7 +206,7 @@ impl Handler {
             "[handlers.{name}]\ncomponent = {:?}\nmanifest = {manifest:?}\nsetup = {setup:?}\npaused = {}\nconcurrency = {}\n\
              [handlers.{name}.retry]\nmax_attempts = {}\nfirst = \"10ms\"\nceiling = \"{}\"\njitter = \"1ms\"\n\
              [handlers.{name}.tables]",
-            target::component(name),
+            target::component(self.component),
             matches!(self.start, Start::Paused),
             self.concurrency,
             self.max_attempts,

@@ -346,6 +346,13 @@ typedef struct {
   } val;
 } wonce_handler_sql_result_row_set_error_t;
 
+typedef struct {
+  bool is_err;
+  union {
+    wonce_handler_sql_error_t err;
+  } val;
+} wonce_handler_sql_result_void_error_t;
+
 typedef wonce_handler_types_attribute_t wonce_handler_outbox_attribute_t;
 
 typedef struct {
@@ -438,6 +445,14 @@ extern void wonce_handler_context_stable_uuid(handler_string_t *name, handler_st
 extern bool wonce_handler_sql_execute(handler_string_t *statement, wonce_handler_sql_list_value_t *params, uint64_t *ret, wonce_handler_sql_error_t *err);
 // Runs one statement and returns all rows, up to the host's row and byte limits.
 extern bool wonce_handler_sql_query(handler_string_t *statement, wonce_handler_sql_list_value_t *params, wonce_handler_sql_row_set_t *ret, wonce_handler_sql_error_t *err);
+// Queues one statement whose answer the handler does not need: it costs no round trip.
+// Queued statements run in the order of the calls, at the latest before the commit, and
+// before any statement that is executed or queried after them. What PostgreSQL says to
+// one comes as the error of that later call, or fails the event as if `handle` had
+// returned it; nothing is committed either way. Only a statement that is denied, cannot be
+// prepared or whose parameters do not fit is refused at once. It counts against the
+// limit of statements like any other.
+extern bool wonce_handler_sql_queue(handler_string_t *statement, wonce_handler_sql_list_value_t *params, wonce_handler_sql_error_t *err);
 
 // Imported Functions from `wonce:handler/outbox@1.0.0`
 // Writes the effect in the transaction and returns its idempotency key.
@@ -523,6 +538,8 @@ void wonce_handler_sql_list_value_free(wonce_handler_sql_list_value_t *ptr);
 void wonce_handler_sql_result_u64_error_free(wonce_handler_sql_result_u64_error_t *ptr);
 
 void wonce_handler_sql_result_row_set_error_free(wonce_handler_sql_result_row_set_error_t *ptr);
+
+void wonce_handler_sql_result_void_error_free(wonce_handler_sql_result_void_error_t *ptr);
 
 void wonce_handler_outbox_attribute_free(wonce_handler_outbox_attribute_t *ptr);
 

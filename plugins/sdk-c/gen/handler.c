@@ -22,6 +22,9 @@ extern void __wasm_import_wonce_handler_sql_execute(uint8_t *, size_t, uint8_t *
 __attribute__((__import_module__("wonce:handler/sql@1.0.0"), __import_name__("query")))
 extern void __wasm_import_wonce_handler_sql_query(uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
 
+__attribute__((__import_module__("wonce:handler/sql@1.0.0"), __import_name__("queue")))
+extern void __wasm_import_wonce_handler_sql_queue(uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
 // Imported Functions from `wonce:handler/outbox@1.0.0`
 
 __attribute__((__import_module__("wonce:handler/outbox@1.0.0"), __import_name__("emit")))
@@ -515,6 +518,13 @@ void wonce_handler_sql_result_row_set_error_free(wonce_handler_sql_result_row_se
   }
 }
 
+void wonce_handler_sql_result_void_error_free(wonce_handler_sql_result_void_error_t *ptr) {
+  if (!ptr->is_err) {
+  } else {
+    wonce_handler_sql_error_free(&ptr->val.err);
+  }
+}
+
 void wonce_handler_outbox_attribute_free(wonce_handler_outbox_attribute_t *ptr) {
   wonce_handler_types_attribute_free(ptr);
 }
@@ -894,6 +904,130 @@ bool wonce_handler_sql_query(handler_string_t *statement, wonce_handler_sql_list
   }
   if (!result.is_err) {
     *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+bool wonce_handler_sql_queue(handler_string_t *statement, wonce_handler_sql_list_value_t *params, wonce_handler_sql_error_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(21*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_wonce_handler_sql_queue((uint8_t *) (*statement).ptr, (*statement).len, (uint8_t *) (*params).ptr, (*params).len, ptr);
+  wonce_handler_sql_result_void_error_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      wonce_handler_sql_error_t variant;
+      variant.tag = (int32_t) *((uint8_t*) (ptr + sizeof(void*)));
+      switch ((int32_t) variant.tag) {
+        case 0: {
+          handler_option_string_t option;
+          switch ((int32_t) *((uint8_t*) (ptr + (6*sizeof(void*))))) {
+            case 0: {
+              option.is_some = false;
+              break;
+            }
+            case 1: {
+              option.is_some = true;
+              option.val = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (7*sizeof(void*))))), (*((size_t*) (ptr + (8*sizeof(void*))))) };
+              break;
+            }
+          }
+          handler_option_string_t option36;
+          switch ((int32_t) *((uint8_t*) (ptr + (9*sizeof(void*))))) {
+            case 0: {
+              option36.is_some = false;
+              break;
+            }
+            case 1: {
+              option36.is_some = true;
+              option36.val = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (10*sizeof(void*))))), (*((size_t*) (ptr + (11*sizeof(void*))))) };
+              break;
+            }
+          }
+          handler_option_string_t option37;
+          switch ((int32_t) *((uint8_t*) (ptr + (12*sizeof(void*))))) {
+            case 0: {
+              option37.is_some = false;
+              break;
+            }
+            case 1: {
+              option37.is_some = true;
+              option37.val = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (13*sizeof(void*))))), (*((size_t*) (ptr + (14*sizeof(void*))))) };
+              break;
+            }
+          }
+          handler_option_string_t option38;
+          switch ((int32_t) *((uint8_t*) (ptr + (15*sizeof(void*))))) {
+            case 0: {
+              option38.is_some = false;
+              break;
+            }
+            case 1: {
+              option38.is_some = true;
+              option38.val = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (16*sizeof(void*))))), (*((size_t*) (ptr + (17*sizeof(void*))))) };
+              break;
+            }
+          }
+          handler_option_string_t option39;
+          switch ((int32_t) *((uint8_t*) (ptr + (18*sizeof(void*))))) {
+            case 0: {
+              option39.is_some = false;
+              break;
+            }
+            case 1: {
+              option39.is_some = true;
+              option39.val = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (19*sizeof(void*))))), (*((size_t*) (ptr + (20*sizeof(void*))))) };
+              break;
+            }
+          }
+          variant.val.database = (wonce_handler_sql_db_error_t) {
+            (handler_string_t) (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) },
+            (handler_string_t) (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (4*sizeof(void*))))), (*((size_t*) (ptr + (5*sizeof(void*))))) },
+            (handler_option_string_t) option,
+            (handler_option_string_t) option36,
+            (handler_option_string_t) option37,
+            (handler_option_string_t) option38,
+            (handler_option_string_t) option39,
+          };
+          break;
+        }
+        case 1: {
+          break;
+        }
+        case 2: {
+          variant.val.parameter = (handler_tuple2_u32_string_t) {
+            (uint32_t) (uint32_t) (*((int32_t*) (ptr + (2*sizeof(void*))))),
+            (handler_string_t) (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (3*sizeof(void*))))), (*((size_t*) (ptr + (4*sizeof(void*))))) },
+          };
+          break;
+        }
+        case 3: {
+          variant.val.denied = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+        case 4: {
+          variant.val.limit_exceeded = (int32_t) *((uint8_t*) (ptr + (2*sizeof(void*))));
+          break;
+        }
+        case 5: {
+          variant.val.connection_lost = (handler_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      result.val.err = variant;
+      break;
+    }
+  }
+  if (!result.is_err) {
     return 1;
   } else {
     *err = result.val.err;
