@@ -25,6 +25,7 @@ mod health;
 mod hindrance;
 mod live;
 mod operations;
+pub mod plugins;
 pub mod readiness;
 pub mod refusal;
 mod request;
@@ -41,6 +42,8 @@ pub use serve::{AdminListener, serve};
 
 /// Operators send small documents only.
 const MAX_BODY_BYTES: usize = 64 * 1024;
+/// A plugin's file, and nothing else, may be so large.
+const MAX_PLUGIN_BYTES: usize = 64 << 20;
 
 /// Gives the text of `/metrics`.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
@@ -56,6 +59,8 @@ pub struct AdminState {
     pub logs: Arc<Logs>,
     /// Routes a parked event again; without it such a replay is refused.
     pub parked: Option<Arc<dyn ParkedReplay>>,
+    /// Checks and activates plugins; without it such requests are refused.
+    pub plugins: Option<Arc<dyn plugins::Plugins>>,
 }
 
 impl std::fmt::Debug for AdminState {
@@ -66,6 +71,10 @@ impl std::fmt::Debug for AdminState {
 
 /// All routes behind their guards.
 pub fn router(state: AdminState) -> Router {
+    let files = Router::new()
+        .route("/v1/plugins", get(plugins::list).post(plugins::deploy))
+        .route("/v1/inspect", post(plugins::inspect))
+        .layer(DefaultBodyLimit::max(MAX_PLUGIN_BYTES));
     let edit = patch(edit::edit).layer(DefaultBodyLimit::max(edit::MAX_BODY_BYTES));
     let guarded = Router::new()
         .route("/v1/status", get(status::status))
@@ -84,10 +93,16 @@ pub fn router(state: AdminState) -> Router {
         .route("/v1/operations", get(operations::list).post(operations::begin))
         .route("/v1/operations/{id}", get(operations::show).patch(operations::change))
         .route("/v1/operations/{id}/items", get(operations::items))
+        .route("/v1/plugins/{name}", get(plugins::show))
+        .route("/v1/plugins/{name}/history", get(plugins::history))
+        .route("/v1/plugins/{name}/rollback", post(plugins::rollback))
+        .route("/v1/plugins/{name}/remove", post(plugins::remove))
         .route("/v1/verify", get(verify::verify))
         .route(wonce_api::live::PATH, get(live::live))
         .route(wonce_api::live::LOGS_PATH, get(live::logs))
         .route("/metrics", get(health::metrics))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .merge(files)
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .layer(from_fn_with_state(state.settings.clone(), guard::require_token));
@@ -96,7 +111,6 @@ pub fn router(state: AdminState) -> Router {
         .route("/readyz", get(health::ready))
         .method_not_allowed_fallback(refusal::no_such_method)
         .merge(guarded)
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn_with_state(state.settings.clone(), guard::require_known_host))
         .layer(from_fn(guard::require_json))
         .layer(from_fn(refusal::write_refusals))

@@ -82,6 +82,67 @@ pub struct Config {
     pub log: Log,
     pub telemetry: Telemetry,
     pub console: Console,
+    origin: Origin,
+}
+
+/// What the configuration was read from, to merge it with manifests that come later.
+#[derive(Clone, Default)]
+struct Origin {
+    /// As reports name it.
+    file: String,
+    text: String,
+    base: PathBuf,
+    flags: Flags,
+    env: Env,
+}
+
+/// Two configurations that say the same are equal, wherever they come from.
+impl PartialEq for Origin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Origin {
+    /// The text may hold secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Origin").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Whether `[handlers.<name>]` is written here.
+    #[must_use]
+    pub fn has_part_of(&self, name: &HandlerName) -> bool {
+        Document::parse(&self.origin.file, &self.origin.text)
+            .is_ok_and(|document| document.has(&["handlers", name.as_str()]))
+    }
+
+    /// A handler that was deployed to the database, as this host runs it: its manifest, what was set
+    /// with the deploy over that, and what `[handlers.<name>]` says here over both.
+    ///
+    /// # Errors
+    /// With every mistake in the manifest, and everything in which it does not fit this host.
+    pub fn deployed(
+        &self,
+        manifest_text: &str,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<HandlerConfig, Error> {
+        let manifest = manifest::parse(handler::MANIFEST_FILE, manifest_text)?;
+        let Origin { file, text, base, flags, env } = &self.origin;
+        let document = Document::parse(file, text).map_err(|problem| Error::new(vec![problem]))?;
+        let mut walk = Walk::new(document, Some(Overrides::new(flags, env)), base);
+        let deployed = handler::Deployed { text: manifest_text, manifest: &manifest, settings };
+        let merged = walk
+            .read_all(|root| handler::merge(root, self.dispatch.invocations, &self.alert.rules, &deployed));
+        if let Some(handler) = &merged {
+            check::one(handler, self, &mut walk);
+        }
+        match merged {
+            Some(handler) if walk.problems.is_empty() => Ok(handler),
+            Some(_) | None => Err(Error::new(walk.problems)),
+        }
+    }
 }
 
 /// Reads and checks the whole configuration. Relative paths in it start at the file's
@@ -97,7 +158,14 @@ pub fn load(flags: &Flags, env: &Env) -> Result<Config, Error> {
     let mut walk = Walk::new(document, Some(Overrides::new(flags, env)), base);
     let mut config = walk.read(tables);
     check::all(&config, &mut walk);
-    config.file = file.path;
+    config.origin = Origin {
+        file: name.clone(),
+        text: file.text.clone(),
+        base: base.to_owned(),
+        flags: flags.clone(),
+        env: env.clone(),
+    };
+    config.file.clone_from(&file.path);
     if walk.problems.is_empty() { Ok(config) } else { Err(Error::new(walk.problems)) }
 }
 
@@ -145,6 +213,7 @@ fn tables(root: &mut Reader<'_, '_>) -> Config {
         log,
         telemetry,
         console,
+        origin: Origin::default(),
     }
 }
 

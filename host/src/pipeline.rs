@@ -7,8 +7,8 @@
 //! 5. [`relay`]: committed effects go to their sinks
 //! 6. [`upkeep`]: heartbeats, and what must not grow
 //!
-//! Beside the journey, [`operation`] puts back what died, as people asked for it, and
-//! [`notice`] tells a webhook of alerts.
+//! Beside the journey, [`lineup`] says which version of a handler the next claim runs, [`operation`]
+//! puts back what died, as people asked for it, and [`notice`] tells a webhook of alerts.
 //!
 //! Invariant: no step knows the admin API or the command line, and none writes SQL.
 
@@ -18,6 +18,7 @@ pub mod dispatch;
 pub mod handler;
 pub mod intake;
 pub mod invoke;
+pub mod lineup;
 pub mod notice;
 pub mod operation;
 pub mod parked;

@@ -15,8 +15,7 @@ use wonce_wasm::{Sandbox, Settings as SandboxSettings};
 use crate::config::Config;
 use crate::live::{About, Beat, Hub, Sampler};
 use crate::pipeline::dispatch::{Dispatch, Drained, Shared};
-use crate::pipeline::handler::Handler;
-use crate::pipeline::intake::{Routes, intake};
+use crate::pipeline::intake::intake;
 use crate::pipeline::notice::Notices;
 use crate::pipeline::operation::Operations;
 use crate::pipeline::probation::Probation;
@@ -43,12 +42,14 @@ mod handlers;
 mod settings;
 mod signal;
 mod started;
+mod versions;
 
 use boot::Boot;
 use boot_file::BootFile;
 use database::Database;
 use exports::Exports;
 use started::Started;
+use versions::Versions;
 
 /// How long services that only tidy up may take to stop.
 const TIDY_STOP: Duration = Duration::from_secs(5);
@@ -174,8 +175,11 @@ impl Host {
             cache_dir: Some(config.data_dir.join("compiled")),
             ..SandboxSettings::default()
         })?;
-        let deployed = handlers::deploy_all(config, options, &database, &sandbox, boot.id).await?;
-        let doors = doors::bind(config).await?;
+        let versions =
+            Versions::new(config.clone(), &database, sandbox.clone(), boot.id, options.on_other_version);
+        versions.begin().await?;
+        let versions = Arc::new(versions);
+        let doors = doors::bind(config, versions.lineup().kept_headers()).await?;
         let ways_out = WaysOut {
             sinks: settings::sinks(config).context("set up the sinks")?,
             webhook: settings::alert_webhook(config)?,
@@ -223,7 +227,7 @@ impl Host {
             host.database.spawn("database", |stop| database::watch(embedded, stop));
         }
         exports.serve(&mut host.exports);
-        host.serve(config, shared, deployed, doors, ways_out, metrics);
+        host.serve(config, shared, versions, doors, ways_out, metrics);
         tracing::info!(http = %host.http, admin = %settings::admin_text(config, host.admin), boot = %host.boot,
                        "wonce is running");
         Ok(host)
@@ -234,14 +238,15 @@ impl Host {
         &mut self,
         config: &Config,
         shared: Arc<Shared>,
-        deployed: handlers::DeployedHandlers,
+        versions: Arc<Versions>,
         doors: doors::Doors,
         ways_out: WaysOut,
         metrics: MetricsHandle,
     ) {
         let WaysOut { sinks, webhook } = ways_out;
         let store = shared.store.clone();
-        let routes = Routes::new(deployed.routes);
+        let lineup = versions.lineup();
+        let routes = lineup.routes();
         let (intake, committers) =
             intake(store.clone(), routes.clone(), shared.wake.clone(), settings::intake(config));
         self.intake.spawn("intake", |stop| committers.run(stop));
@@ -261,14 +266,13 @@ impl Host {
             Relay::new(store.clone(), sinks, settings::relay(config, self.boot), Arc::clone(&shared.relay));
         self.flow.spawn("relay", |stop| relay.run(stop));
 
-        let handlers: Vec<Arc<Handler>> = deployed.handlers.into_iter().map(Arc::new).collect();
         let scout = Scout {
             shared: Arc::clone(&shared),
-            handlers: handlers.clone(),
+            lineup: lineup.clone(),
             poll_interval: config.dispatch.poll_interval,
         };
         self.tidy.spawn("scout", |stop| scout.run(stop));
-        let dispatch = Dispatch::new(Arc::clone(&shared), handlers);
+        let dispatch = Dispatch::new(Arc::clone(&shared), lineup.clone());
         let drain = self.drain;
         self.dispatch.spawn("dispatch", move |stop| async move {
             if dispatch.run(stop, drain).await == Drained::CutOff {
@@ -276,8 +280,10 @@ impl Host {
                                "some invocations did not end in time and were cut off; their deliveries are pending again");
             }
         });
-        let upkeep = Upkeep { store: store.clone(), boot: self.boot, retentions: deployed.retentions };
+        let upkeep = Upkeep { store: store.clone(), boot: self.boot, lineup };
         self.tidy.spawn("upkeep", |stop| upkeep.run(stop));
+        let following = Arc::clone(&versions);
+        self.tidy.spawn("versions", |stop| following.run(stop));
         let beat = Beat::new(store.clone(), self.boot, Arc::clone(&self.live));
         self.tidy.spawn("live", |stop| beat.run(stop));
         let tell = if webhook.is_some() { Tell::Webhook } else { Tell::Nobody };
@@ -288,7 +294,8 @@ impl Host {
         let sampler = Sampler { store, boot: self.boot, live: Arc::clone(&self.live), tell };
         self.tidy.spawn("gauges", |stop| sampler.clone().gauges(stop));
         self.tidy.spawn("books", |stop| sampler.books(stop));
-        doors.serve(&mut self.doors, config, intake, &shared, metrics, Arc::clone(&self.live));
+        let shown = doors::Shown { metrics, live: Arc::clone(&self.live), plugins: versions };
+        doors.serve(&mut self.doors, config, intake, &shared, shown);
     }
 
     /// Fires when a service ended before it was told to.

@@ -41,6 +41,7 @@ mod trip;
 pub mod upkeep;
 mod value;
 pub mod verify;
+pub mod version;
 pub mod view;
 
 pub use connect::DatabaseUrl;

@@ -19,6 +19,7 @@ use crate::wait::{bounded, until};
 
 pub mod database;
 pub mod otlp;
+pub mod plugin;
 pub mod pooler;
 pub mod receiver;
 pub mod sender;

@@ -24,7 +24,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("live", &["store", "telemetry"]),
     ("pipeline", &["crash", "sink", "source", "store", "telemetry"]),
     ("plugin", &["config"]),
-    ("runtime", &["admin", "config", "live", "pipeline", "service", "sink", "source", "store", "telemetry"]),
+    (
+        "runtime",
+        &["admin", "config", "live", "pipeline", "plugin", "service", "sink", "source", "store", "telemetry"],
+    ),
     ("send", &[]),
     ("service", &[]),
     ("sink", &[]),

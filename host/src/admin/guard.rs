@@ -106,6 +106,9 @@ fn is_known_host(host: &str, bound: IpAddr) -> bool {
     }
 }
 
+/// Types for which a browser asks first; a plugin's file has the second one.
+const UNSENT_BY_FORMS: [&str; 2] = ["application/json", "application/wasm"];
+
 /// Refuses writes that a web page could send without the browser asking first.
 pub(super) async fn require_json(request: Request, next: Next) -> Result<Response, Refusal> {
     let writes = [Method::POST, Method::PATCH].contains(request.method());
@@ -117,7 +120,8 @@ pub(super) async fn require_json(request: Request, next: Next) -> Result<Respons
 
 fn says_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("");
-    value.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    let kind = value.split(';').next().unwrap_or("").trim();
+    UNSENT_BY_FORMS.iter().any(|known| kind.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use wonce_api::action::ActionRequest;
 use wonce_api::handler::{HandlerChanged, HandlerDetail, HandlerList};
 use wonce_core::name::HandlerName;
@@ -58,8 +59,15 @@ async fn change(
         StateChange::Changed => true,
         StateChange::Unchanged => false,
         StateChange::UnknownHandler => return Err(unknown(&name)),
+        StateChange::Removed => return Err(removed(&name)),
     };
     Ok(Json(HandlerChanged { handler: name.into(), state: wanted.as_str().to_owned(), changed }))
+}
+
+fn removed(name: &HandlerName) -> Refusal {
+    let detail =
+        format!("handler \"{name}\" was removed; `wonce plugin rollback {name}` or a deploy brings it back");
+    Refusal::new(StatusCode::CONFLICT, "removed", "The handler was removed", detail)
 }
 
 pub(super) fn unknown(name: &HandlerName) -> Refusal {

@@ -85,6 +85,20 @@ impl Client {
         self.send(request.header(header, name)).await
     }
 
+    /// `POST` of a WebAssembly file.
+    pub(super) async fn post_file<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        file: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Answer<T>, Error> {
+        let mut url = self.url(path)?;
+        url.query_pairs_mut().extend_pairs(query);
+        let request = self.http.request(Method::POST, url).timeout(limit);
+        self.send(request.header(CONTENT_TYPE, "application/wasm").body(file)).await
+    }
+
     /// `PATCH` with a document.
     pub(super) async fn patch<T: DeserializeOwned>(
         &self,

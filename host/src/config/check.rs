@@ -12,12 +12,15 @@ use super::walk::Walk;
 
 pub(crate) fn all(config: &Config, walk: &mut Walk<'_>) {
     two_doors(config, walk);
-    for (name, handler) in &config.handlers {
-        let at = KeyPath::of(&["handlers", name.as_str()]);
-        emits(handler, config, &at, walk);
-        concurrency(handler, config, &at, walk);
-        memory(handler, config, &at, walk);
-    }
+    config.handlers.values().for_each(|handler| one(handler, config, walk));
+}
+
+/// Whether one handler agrees with the rest.
+pub(crate) fn one(handler: &HandlerConfig, config: &Config, walk: &mut Walk<'_>) {
+    let at = KeyPath::of(&["handlers", handler.name.as_str()]);
+    emits(handler, config, &at, walk);
+    concurrency(handler, config, &at, walk);
+    memory(handler, config, &at, walk);
 }
 
 fn two_doors(config: &Config, walk: &mut Walk<'_>) {

@@ -19,7 +19,7 @@ use super::report::Complaint;
 use super::source::named;
 use super::units::parse_duration;
 
-const MANIFEST_FILE: &str = "handler.toml";
+pub(crate) const MANIFEST_FILE: &str = "handler.toml";
 const MAX_CONCURRENCY: u32 = 1_024;
 /// As many as a batch can use: beyond this it only gets slower (see bench/README.md).
 const MAX_BATCH: u32 = 256;
@@ -33,9 +33,8 @@ const MIN_RETENTION: Duration = Duration::from_secs(86_400);
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandlerConfig {
     pub name: HandlerName,
-    /// The component's file, which exists.
-    pub component: PathBuf,
-    pub manifest_path: PathBuf,
+    /// The component's file, which exists; none for a version that was deployed to the database.
+    pub component: Option<PathBuf>,
     /// The manifest byte for byte, to be stored with the component.
     pub manifest_text: String,
     pub version: String,
@@ -76,6 +75,17 @@ pub enum Retention {
     For(Duration),
 }
 
+/// A manifest that came without a file of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Deployed<'m> {
+    pub(crate) text: &'m str,
+    pub(crate) manifest: &'m Manifest,
+    /// What was set when it was deployed: over the author's, under the operator's.
+    pub(crate) settings: &'m BTreeMap<String, String>,
+}
+
+/// The handlers that have a component here. A table without one is the operator's part of a handler
+/// that is deployed, and is checked as far as that goes.
 pub(crate) fn read(
     tables: &mut Reader<'_, '_>,
     invocations: u32,
@@ -83,10 +93,26 @@ pub(crate) fn read(
 ) -> BTreeMap<HandlerName, HandlerConfig> {
     let handlers = tables.named("handlers", |table, name| {
         let name = named(table, name, HandlerName::parse);
-        let handler = handler(table, name, invocations, alert)?;
+        let handler = handler(table, name, invocations, alert, None)?;
         Some((handler.name.clone(), handler))
     });
     handlers.into_values().flatten().collect()
+}
+
+/// The operator's part of one handler, merged with the manifest of a deployed version.
+pub(crate) fn merge(
+    tables: &mut Reader<'_, '_>,
+    invocations: u32,
+    alert: &AlertRules,
+    deployed: &Deployed<'_>,
+) -> Option<HandlerConfig> {
+    let name = &deployed.manifest.name;
+    tables.section("handlers", |handlers| {
+        handlers.ask_all();
+        handlers.section(name.as_str(), |table| {
+            handler(table, Some(name.clone()), invocations, alert, Some(deployed))
+        })
+    })
 }
 
 fn handler(
@@ -94,11 +120,13 @@ fn handler(
     name: Option<HandlerName>,
     invocations: u32,
     alert: &AlertRules,
+    deployed: Option<&Deployed<'_>>,
 ) -> Option<HandlerConfig> {
     let component = component(table);
-    let (manifest_path, manifest_text, manifest) = match manifest(table, component.as_deref()) {
-        Some((path, text, manifest)) => (Some(path), Some(text), Some(manifest)),
-        None => (None, None, None),
+    let beside = manifest(table, component.as_deref(), deployed);
+    let (manifest_text, manifest) = match beside {
+        Some((text, manifest)) => (Some(text), Some(manifest)),
+        None => (None, None),
     };
     let wishes = manifest.as_ref();
     let wished_retry = wishes.map_or_else(RetryPolicy::default, |m| m.retry.clone());
@@ -119,8 +147,7 @@ fn handler(
     check_name(table, &name, &manifest);
     Some(HandlerConfig {
         name,
-        component: component?,
-        manifest_path: manifest_path?,
+        component,
         manifest_text: manifest_text?,
         version: manifest.version,
         description: manifest.description,
@@ -150,8 +177,9 @@ fn former_alert(table: &mut Reader<'_, '_>) {
 }
 
 fn component(table: &mut Reader<'_, '_>) -> Option<PathBuf> {
-    if !table.given("component") {
-        table.complain("component", "it is missing", "write component = \"path/to/handler.wasm\"");
+    if !table.given("component") && table.given("manifest") {
+        let remedy = "write component = \"path/to/handler.wasm\", or leave both to `wonce plugin deploy`";
+        table.complain("component", "it is missing, and there is a manifest", remedy);
     }
     existing_file(table, "component")
 }
@@ -167,8 +195,20 @@ fn existing_file(table: &mut Reader<'_, '_>, key: &str) -> Option<PathBuf> {
 }
 
 /// The manifest that is named, or the one beside the component. Its own mistakes join the report.
-fn manifest(table: &mut Reader<'_, '_>, component: Option<&Path>) -> Option<(PathBuf, String, Manifest)> {
+fn manifest(
+    table: &mut Reader<'_, '_>,
+    component: Option<&Path>,
+    deployed: Option<&Deployed<'_>>,
+) -> Option<(String, Manifest)> {
     let named = table.file_path("manifest");
+    if let Some(deployed) = deployed {
+        let mut manifest = deployed.manifest.clone();
+        let path = table.path("settings");
+        let set = deployed.settings.clone();
+        manifest.settings =
+            manifest.settings_with(set, |name, complaint| table.walk.complain(&path.name(name), complaint));
+        return Some((deployed.text.to_owned(), manifest));
+    }
     let path = match (named, component) {
         (Some(path), _) => path,
         (None, Some(component)) => component.with_file_name(MANIFEST_FILE),
@@ -184,7 +224,7 @@ fn manifest(table: &mut Reader<'_, '_>, component: Option<&Path>) -> Option<(Pat
         }
     };
     match manifest::parse_all(&path.display().to_string(), &text) {
-        Ok(manifest) => Some((path, text, manifest)),
+        Ok(manifest) => Some((text, manifest)),
         Err(problems) => {
             table.walk.problems.extend(problems);
             None

@@ -45,6 +45,11 @@ impl<'w, 't> Reader<'w, 't> {
         value
     }
 
+    /// Runs `read` and says nothing of keys that it did not ask for.
+    pub(crate) fn only<T>(mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        read(&mut self)
+    }
+
     /// Whether the key has a value, good or bad, from the file or from outside.
     pub(crate) fn given(&self, key: &str) -> bool {
         self.table.contains_key(key) || self.walk.is_overridden(&self.path(key))
@@ -192,6 +197,11 @@ impl<'w, 't> Reader<'w, 't> {
             let names: Vec<String> = table.names();
             names.into_iter().filter_map(|name| Some((name.clone(), table.text(&name)?))).collect()
         })
+    }
+
+    /// Says nothing of the other keys of this table.
+    pub(crate) fn ask_all(&mut self) {
+        self.asked.extend(self.names());
     }
 
     /// The keys that the file gives here.

@@ -45,8 +45,13 @@ impl<'t> Walk<'t> {
 
     /// Reads one section of the document and says nothing of the others.
     pub(crate) fn read_one<T>(&mut self, key: &str, read: impl FnOnce(&mut Reader<'_, 't>) -> T) -> T {
+        self.read_all(|root| root.section(key, read))
+    }
+
+    /// Reads some of the document's tables and says nothing of the others.
+    pub(crate) fn read_all<T>(&mut self, read: impl FnOnce(&mut Reader<'_, 't>) -> T) -> T {
         let table = self.document.table.clone();
-        Reader::at(self, KeyPath::default(), table).section(key, read)
+        Reader::at(self, KeyPath::default(), table).only(read)
     }
 
     /// The value from outside the file that a key is to have instead of the file's.

@@ -20,6 +20,7 @@ use wonce_wasm::Sandbox;
 
 use super::deliver::{Delivered, deliver};
 use super::handler::Handler;
+use super::lineup::{Lineup, Seat};
 use super::probation::{Probation, Turn as ProbationTurn};
 use super::scout::Vitals;
 use super::settle::report;
@@ -64,7 +65,7 @@ impl Shared {
 #[derive(Debug)]
 pub struct Dispatch {
     shared: Arc<Shared>,
-    handlers: Vec<Arc<Handler>>,
+    lineup: Lineup,
 }
 
 /// How a graceful stop went.
@@ -78,19 +79,26 @@ pub enum Drained {
 
 impl Dispatch {
     #[must_use]
-    pub fn new(shared: Arc<Shared>, handlers: Vec<Arc<Handler>>) -> Self {
-        Self { shared, handlers }
+    pub fn new(shared: Arc<Shared>, lineup: Lineup) -> Self {
+        Self { shared, lineup }
     }
 
     /// Works until `stop`, then waits up to `drain` for what is running.
     pub async fn run(self, stop: CancellationToken, drain: Duration) -> Drained {
         let mut workers = JoinSet::new();
-        for handler in &self.handlers {
-            for _ in 0..handler.concurrency {
-                workers.spawn(work(Arc::clone(&self.shared), Arc::clone(handler), stop.clone()));
+        loop {
+            for seat in self.lineup.without_workers() {
+                for _ in 0..seat.concurrency {
+                    workers.spawn(work(Arc::clone(&self.shared), Arc::clone(&seat), stop.clone()));
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = self.lineup.seated() => {}
+                // Workers of a handler that left.
+                Some(_) = workers.join_next() => {}
             }
         }
-        stop.cancelled().await;
         let all_ended = async { while workers.join_next().await.is_some() {} };
         match tokio::time::timeout(drain, all_ended).await {
             Ok(()) => Drained::Fully,
@@ -99,16 +107,19 @@ impl Dispatch {
     }
 }
 
-/// One worker: waits to be woken, then claims until nothing is due.
-async fn work(shared: Arc<Shared>, handler: Arc<Handler>, stop: CancellationToken) {
+/// One worker: waits to be woken, then claims until nothing is due. Each turn is one version's from
+/// the claim to the settlement, and the next one takes what is current then.
+async fn work(shared: Arc<Shared>, seat: Arc<Seat>, stop: CancellationToken) {
     let mut backoff = FIRST_BACKOFF;
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = shared.wake.notified(handler.access.id) => {}
+            () = seat.left.cancelled() => return,
+            () = shared.wake.notified(seat.id) => {}
         }
         loop {
-            let Some(permit) = permit(&shared, &handler, &stop).await else { return };
+            let Some(permit) = permit(&shared, &seat, &stop).await else { return };
+            let handler = seat.current();
             let turn = turn(&shared, &handler).await;
             drop(permit);
             match turn {
@@ -201,16 +212,13 @@ async fn panicked(shared: &Shared, handler: &Handler, keys: &[Key]) -> String {
     format!("the host panicked while delivery \"{key}\" ran ({marked})")
 }
 
-async fn permit(
-    shared: &Shared,
-    handler: &Handler,
-    stop: &CancellationToken,
-) -> Option<OwnedSemaphorePermit> {
+async fn permit(shared: &Shared, seat: &Seat, stop: &CancellationToken) -> Option<OwnedSemaphorePermit> {
     let started = tokio::time::Instant::now();
     let permit = tokio::select! {
         () = stop.cancelled() => return None,
+        () = seat.left.cancelled() => return None,
         permit = Arc::clone(&shared.permits).acquire_owned() => permit.ok()?,
     };
-    metrics::pool_wait(&handler.name, started.elapsed());
+    metrics::pool_wait(&seat.current().name, started.elapsed());
     Some(permit)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use wonce_core::name::{HandlerName, SinkName};
 use wonce_core::pace::{BatchLimit, Pace};
 use wonce_core::retry::RetryPolicy;
+use wonce_core::route::Route;
 use wonce_wasm::{Limits, Prepared};
 
 use crate::store::lease::HandlerAccess;
@@ -34,7 +35,11 @@ pub struct Handler {
     /// How many deliveries the next of them takes.
     pub pace: Pacer,
     /// Where the next of them begins.
-    pub turns: ClaimTurns,
+    pub turns: Arc<ClaimTurns>,
+    /// Which events it wants.
+    pub route: Route,
+    /// How long its ledger remembers; `None` is for ever.
+    pub retention: Option<Duration>,
 }
 
 /// The handler's pace, shared by its workers.

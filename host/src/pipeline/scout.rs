@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::dispatch::Shared;
-use super::handler::Handler;
+use super::lineup::Lineup;
 
 /// Connections that no invocation used for this long are closed.
 const IDLE_CONNECTION_LIMIT: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ const STALE_POLLS: u32 = 10;
 pub struct Scout {
     pub shared: Arc<Shared>,
     /// This host's handlers.
-    pub handlers: Vec<Arc<Handler>>,
+    pub lineup: Lineup,
     pub poll_interval: Duration,
 }
 
@@ -103,8 +103,9 @@ impl Scout {
 
     /// How many handlers go on claiming by themselves, and the others.
     fn by_claims(&self) -> (usize, Vec<i64>) {
-        let quiet = self.handlers.iter().filter(|handler| !handler.turns.go_on());
+        let handlers = self.lineup.handlers();
+        let quiet = handlers.iter().filter(|handler| !handler.turns.go_on());
         let quiet: Vec<i64> = quiet.map(|handler| handler.access.id).collect();
-        (self.handlers.len() - quiet.len(), quiet)
+        (handlers.len() - quiet.len(), quiet)
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::lineup::Lineup;
 use crate::store::Store;
 use crate::store::host_boot::HEARTBEAT;
-use crate::store::upkeep::Retention;
 
 /// Heartbeats between two rounds of upkeep.
 const BEATS_PER_ROUND: u32 = 6;
@@ -17,7 +17,7 @@ const BEATS_PER_ROUND: u32 = 6;
 pub struct Upkeep {
     pub store: Store,
     pub boot: Uuid,
-    pub retentions: Vec<Retention>,
+    pub lineup: Lineup,
 }
 
 impl Upkeep {
@@ -40,7 +40,8 @@ impl Upkeep {
     }
 
     async fn tidy(&self) {
-        let round = tokio::time::timeout(Duration::from_secs(60), self.store.upkeep(&self.retentions)).await;
+        let retentions = self.lineup.retentions();
+        let round = tokio::time::timeout(Duration::from_secs(60), self.store.upkeep(&retentions)).await;
         match round {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use tokio::net::{TcpListener, UnixListener};
 
 use super::settings;
+use crate::admin::plugins::Plugins;
 use crate::admin::{self, AdminListener, AdminState, Readiness, Ready};
 use crate::config::{AdminListen, Config};
 use crate::live::{Hub, Logs};
@@ -18,6 +19,7 @@ use crate::pipeline::intake::Intake;
 use crate::pipeline::scout::Vitals;
 use crate::service::Services;
 use crate::source::http::{self, HttpSettings};
+use crate::source::webhook::KeptHeaders;
 use crate::telemetry::logs::tail::TAIL;
 use crate::telemetry::metrics::MetricsHandle;
 
@@ -31,8 +33,15 @@ pub(super) struct Doors {
     http_settings: HttpSettings,
 }
 
+/// What operators come for, beside the store.
+pub(super) struct Shown {
+    pub(super) metrics: MetricsHandle,
+    pub(super) live: Arc<Hub>,
+    pub(super) plugins: Arc<dyn Plugins>,
+}
+
 /// Binds both.
-pub(super) async fn bind(config: &Config) -> anyhow::Result<Doors> {
+pub(super) async fn bind(config: &Config, keep: KeptHeaders) -> anyhow::Result<Doors> {
     let http = TcpListener::bind(config.http.listen).await.with_context(|| {
         format!(
             "cannot listen on {} for events; stop what listens there or change http.listen",
@@ -56,7 +65,7 @@ pub(super) async fn bind(config: &Config) -> anyhow::Result<Doors> {
         admin_address,
         http,
         admin,
-        http_settings: settings::http(config)?,
+        http_settings: settings::http(config, &keep)?,
     })
 }
 
@@ -83,9 +92,9 @@ impl Doors {
         config: &Config,
         intake: Intake,
         shared: &Arc<Shared>,
-        metrics: MetricsHandle,
-        live: Arc<Hub>,
+        shown: Shown,
     ) {
+        let Shown { metrics, live, plugins } = shown;
         let state = AdminState {
             store: shared.store.clone(),
             settings: settings::admin(config, self.admin_address),
@@ -94,6 +103,7 @@ impl Doors {
             live,
             logs: Arc::new(Logs::new(&TAIL)),
             parked: Some(Arc::new(intake.clone())),
+            plugins: Some(plugins),
         };
         let operators = admin::router(state);
         let events = http::router(Arc::new(intake), self.http_settings);

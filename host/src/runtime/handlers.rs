@@ -1,6 +1,7 @@
-//! Turns the configured handlers into running ones: read, check and compile the component, deploy
-//! it, and lay out its routes.
+//! A handler as the configuration describes it becomes what the database is told of it, and what the
+//! pipeline runs. Knows nothing of where a version came from or when it changes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -9,63 +10,45 @@ use wonce_core::key::KeyRule;
 use wonce_core::pace::BatchLimit;
 use wonce_core::pointer::Pointer;
 use wonce_core::route::{Pattern, Route, Subscription};
-use wonce_wasm::Sandbox;
+use wonce_wasm::Prepared;
 
-use super::RunOptions;
-use super::database::{Database, explained};
 use super::settings;
 use crate::config::{
     Config, HandlerConfig, Isolation as Isolated, Retention as Keep, Start, SubscriptionConfig,
 };
 use crate::pipeline::handler::{Handler, Pacer};
-use crate::pipeline::intake::RoutedHandler;
-use crate::store::deploy::{DeploySpec, Deployed, FirstState, Isolation, Ordering, Rights, TableRight};
+use crate::store::action::By;
+use crate::store::deploy::{
+    ChosenBy, DeploySpec, DeployVerb, FirstState, Isolation, OnOtherVersion, Ordering, Rights, TableRight,
+};
+use crate::store::lease::HandlerAccess;
 use crate::store::place::ClaimTurns;
-use crate::store::upkeep::Retention;
 use crate::telemetry::metrics;
 
-/// Everything that the services need to know of the handlers.
-#[derive(Debug, Default)]
-pub(super) struct DeployedHandlers {
-    pub(super) handlers: Vec<Handler>,
-    pub(super) routes: Vec<RoutedHandler>,
-    pub(super) retentions: Vec<Retention>,
+/// A version's own part of a deploy.
+#[derive(Debug)]
+pub(super) struct VersionPart {
+    pub(super) component: Vec<u8>,
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) signature: Option<String>,
 }
 
-/// Deploys every configured handler, or none: the first that does not load stops the start.
-pub(super) async fn deploy_all(
-    config: &Config,
-    options: RunOptions,
-    database: &Database,
-    sandbox: &Sandbox,
-    boot: Uuid,
-) -> anyhow::Result<DeployedHandlers> {
-    let mut all = DeployedHandlers::default();
-    for handler in config.handlers.values() {
-        let component = std::fs::read(&handler.component)
-            .with_context(|| format!("read the component \"{}\"", handler.component.display()))?;
-        let prepared = sandbox.prepare(&component).await.with_context(|| {
-            format!("load handler \"{}\" from \"{}\"", handler.name, handler.component.display())
-        })?;
-        let spec = spec(config, options, handler, component, boot)?;
-        let deployed = database.store.deploy(&spec, &database.invocation_url).await.map_err(explained)?;
-        let id = deployed.access.id;
-        all.routes.push(RoutedHandler { id, route: route(handler)? });
-        if let Keep::For(keep) = handler.retention {
-            all.retentions.push(Retention { handler: id, keep });
-        }
-        handler.alert.limits.keys().for_each(|rule| metrics::alert_rule(&handler.name, *rule));
-        all.handlers.push(running(handler, deployed, prepared));
-    }
-    Ok(all)
+/// Who deploys, and how.
+#[derive(Debug)]
+pub(super) struct Deploying {
+    pub(super) on_other_version: OnOtherVersion,
+    pub(super) chosen_by: ChosenBy,
+    pub(super) verb: DeployVerb,
+    pub(super) by: By,
+    pub(super) boot: Uuid,
 }
 
-fn spec(
+/// What the database is told.
+pub(super) fn spec(
     config: &Config,
-    options: RunOptions,
     handler: &HandlerConfig,
-    component: Vec<u8>,
-    boot: Uuid,
+    version: VersionPart,
+    deploying: Deploying,
 ) -> anyhow::Result<DeploySpec> {
     let setup = handler.setup.as_ref().map(|path| {
         std::fs::read_to_string(path).with_context(|| format!("read the setup script \"{}\"", path.display()))
@@ -74,8 +57,10 @@ fn spec(
     Ok(DeploySpec {
         name: handler.name.clone(),
         ordering: if ordered { Ordering::Ordered } else { Ordering::Unordered },
-        component,
+        component: version.component,
         manifest: handler.manifest_text.clone(),
+        settings: version.settings,
+        signature: version.signature,
         label: handler.version.clone(),
         owner: handler.owner.clone(),
         policy: settings::policy(handler),
@@ -83,15 +68,17 @@ fn spec(
             Isolated::Role => Isolation::Role,
             Isolated::Shared => Isolation::Shared,
         },
-        rights: rights(handler),
+        rights: config.has_part_of(&handler.name).then(|| rights(handler)),
         setup: setup.transpose()?,
         first_state: match handler.start {
             Start::Active => FirstState::Active,
             Start::Paused => FirstState::Paused,
         },
-        on_other_version: options.on_other_version,
-        actor: format!("host {boot}"),
-        boot,
+        on_other_version: deploying.on_other_version,
+        chosen_by: deploying.chosen_by,
+        verb: deploying.verb,
+        by: deploying.by,
+        boot: deploying.boot,
     })
 }
 
@@ -112,11 +99,18 @@ fn rights(handler: &HandlerConfig) -> Rights {
     }
 }
 
-fn running(handler: &HandlerConfig, deployed: Deployed, prepared: wonce_wasm::Prepared) -> Handler {
-    Handler {
+/// What the pipeline runs.
+pub(super) fn running(
+    handler: &HandlerConfig,
+    access: HandlerAccess,
+    version: [u8; 32],
+    prepared: Prepared,
+) -> anyhow::Result<Handler> {
+    handler.alert.limits.keys().for_each(|rule| metrics::alert_rule(&handler.name, *rule));
+    Ok(Handler {
         name: handler.name.clone(),
-        access: Arc::new(deployed.access),
-        version: deployed.digest,
+        access: Arc::new(access),
+        version,
         prepared,
         policy: handler.retry.clone(),
         limits: handler.limits.clone(),
@@ -125,8 +119,13 @@ fn running(handler: &HandlerConfig, deployed: Deployed, prepared: wonce_wasm::Pr
         owner: handler.owner.clone(),
         concurrency: handler.concurrency as usize,
         pace: Pacer::new(BatchLimit::new(u16::try_from(handler.batch).unwrap_or(u16::MAX))),
-        turns: ClaimTurns::default(),
-    }
+        turns: Arc::new(ClaimTurns::default()),
+        route: route(handler)?,
+        retention: match handler.retention {
+            Keep::Keep => None,
+            Keep::For(keep) => Some(keep),
+        },
+    })
 }
 
 fn route(handler: &HandlerConfig) -> anyhow::Result<Route> {

@@ -1,14 +1,13 @@
 //! Translates the configuration into what each module takes. Modules have settings of their own
 //! and have never heard of the file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use anyhow::Context;
 use uuid::Uuid;
-use wonce_core::key::{KeyRule, Selector};
 use wonce_core::pointer::Pointer;
 use wonce_core::relay::UnknownPolicy;
 
@@ -23,7 +22,7 @@ use crate::pipeline::relay::RelaySettings;
 use crate::sink::http::{self, HttpSink, HttpSinkSettings};
 use crate::sink::{Sink, SinkSettings, Sinks};
 use crate::source::http::HttpSettings;
-use crate::source::webhook::{Place, TypeRule, Webhook};
+use crate::source::webhook::{KeptHeaders, Place, TypeRule, Webhook};
 use crate::telemetry::otlp::OtlpSettings;
 
 /// Commits of the intake at once. Two keep the database busy while the next batch gathers.
@@ -46,12 +45,11 @@ pub(super) fn unrouted(config: &Config) -> Unrouted {
     }
 }
 
-pub(super) fn http(config: &Config) -> anyhow::Result<HttpSettings> {
-    let keep = kept_headers(config)?;
+pub(super) fn http(config: &Config, keep: &KeptHeaders) -> anyhow::Result<HttpSettings> {
     let sources = config
         .sources
         .iter()
-        .map(|(name, source)| Ok((name.clone(), webhook(source, &keep)?)))
+        .map(|(name, source)| Ok((name.clone(), webhook(source, keep)?)))
         .collect::<anyhow::Result<_>>()?;
     Ok(HttpSettings {
         sources,
@@ -63,34 +61,14 @@ pub(super) fn http(config: &Config) -> anyhow::Result<HttpSettings> {
     })
 }
 
-/// The headers that any handler's rules name: nothing else of a request is kept.
-fn kept_headers(config: &Config) -> anyhow::Result<Vec<String>> {
-    let mut headers = BTreeSet::new();
-    for subscription in config.handlers.values().flat_map(|handler| &handler.subscriptions) {
-        for rule in [&subscription.key, &subscription.order_by] {
-            if rule.is_empty() {
-                continue;
-            }
-            headers.extend(KeyRule::parse(rule)?.selectors().iter().filter_map(|selector| match selector {
-                Selector::Header(name) => Some(name.clone()),
-                Selector::Pointer(_)
-                | Selector::Extension(_)
-                | Selector::Attribute(_)
-                | Selector::PayloadHash => None,
-            }));
-        }
-    }
-    Ok(headers.into_iter().collect())
-}
-
-fn webhook(source: &SourceConfig, keep: &[String]) -> anyhow::Result<Webhook> {
+fn webhook(source: &SourceConfig, keep: &KeptHeaders) -> anyhow::Result<Webhook> {
     let event_type = match &source.event_type {
         ConfiguredType::Header(name) => TypeRule::At(Place::Header(name.clone())),
         ConfiguredType::Pointer(pointer) => TypeRule::At(Place::Pointer(Pointer::parse(pointer)?)),
         ConfiguredType::Literal(text) => TypeRule::Literal(text.clone()),
     };
     let id = source.id.as_deref().map(place).transpose()?;
-    Ok(Webhook { event_type, id, keep_headers: keep.to_vec() })
+    Ok(Webhook { event_type, id, keep_headers: keep.clone() })
 }
 
 fn place(rule: &str) -> anyhow::Result<Place> {

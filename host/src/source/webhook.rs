@@ -1,7 +1,9 @@
 //! Plain webhooks: any request to a declared source is an event, whose type and id are found by
 //! the source's own rules. The body is the payload as it is. Knows nothing of CloudEvents.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::http::{HeaderMap, header};
 use wonce_core::event::Event;
@@ -17,13 +19,29 @@ use super::text::{MAX_EXTENSIONS, checked};
 const WEBHOOK_ID: &str = "webhook-id";
 
 /// The rules of one source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Webhook {
     pub event_type: TypeRule,
     /// `None`: the `webhook-id` header, if there is one.
     pub id: Option<Place>,
     /// Headers that become extension attributes, in lower case: those that key rules name.
-    pub keep_headers: Vec<String>,
+    pub keep_headers: KeptHeaders,
+}
+
+/// The headers that any handler's rules name, nothing else of a request is kept. All clones see a
+/// change at once, since handlers come and go while sources run.
+#[derive(Debug, Clone, Default)]
+pub struct KeptHeaders(Arc<RwLock<Arc<BTreeSet<String>>>>);
+
+impl KeptHeaders {
+    /// Keeps these from now on; names in lower case.
+    pub fn replace(&self, names: BTreeSet<String>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(names);
+    }
+
+    fn current(&self) -> Arc<BTreeSet<String>> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// Where the type of a source's events comes from.
@@ -83,7 +101,8 @@ pub fn decode(rules: &Webhook, via: &SourceName, headers: &HeaderMap, body: Vec<
 
 fn kept(rules: &Webhook, headers: &HeaderMap) -> Result<Vec<(String, String)>, Error> {
     let mut kept: Vec<(String, String)> = Vec::new();
-    for name in [WEBHOOK_ID].into_iter().chain(rules.keep_headers.iter().map(String::as_str)) {
+    let named = rules.keep_headers.current();
+    for name in [WEBHOOK_ID].into_iter().chain(named.iter().map(String::as_str)) {
         if kept.iter().any(|(known, _)| known == name) {
             continue;
         }

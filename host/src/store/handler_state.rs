@@ -39,6 +39,8 @@ pub enum StateChange {
     /// It was so already; nothing was recorded.
     Unchanged,
     UnknownHandler,
+    /// It was removed; only a deploy brings it back.
+    Removed,
 }
 
 const SET: Sql = Sql {
@@ -71,6 +73,7 @@ impl Store {
         match verdict.as_str() {
             "changed" => Ok(StateChange::Changed),
             "unchanged" => Ok(StateChange::Unchanged),
+            "removed" => Ok(StateChange::Removed),
             "unknown" => Ok(StateChange::UnknownHandler),
             other => Err(super::unknown_verdict(SET.name, other)),
         }

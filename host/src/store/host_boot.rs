@@ -27,7 +27,7 @@ pub enum LastEnd {
 
 const REGISTER: Sql = Sql {
     name: "register this host",
-    text: "INSERT INTO wonce.host (boot_id, name, version) VALUES ($1, $2, $3)",
+    text: "INSERT INTO wonce.host (boot_id, name, version, follows_versions) VALUES ($1, $2, $3, true)",
     params: &[Type::UUID, Type::TEXT, Type::TEXT],
 };
 const BEAT: Sql = Sql {

@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations![
     15 "0015_alert",
     16 "0016_restore",
     17 "0017_edit",
+    18 "0018_version",
 ];
 
 /// The lock that hosts starting at once queue for: an arbitrary number that only wonce uses.

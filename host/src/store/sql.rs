@@ -92,6 +92,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::operation::progress::STATEMENTS,
         super::handler_state::STATEMENTS,
         super::verify::STATEMENTS,
+        super::version::STATEMENTS,
         super::view::STATEMENTS,
         super::view::dead_letter::STATEMENTS,
         super::view::effect::STATEMENTS,
@@ -99,6 +100,7 @@ pub fn catalog() -> Vec<&'static Sql> {
         super::view::group::STATEMENTS,
         super::view::handler::STATEMENTS,
         super::view::operation::STATEMENTS,
+        super::view::plugin::STATEMENTS,
         super::view::status::STATEMENTS,
     ]
     .into_iter()

@@ -19,6 +19,7 @@ pub mod event;
 pub mod group;
 pub mod handler;
 pub mod operation;
+pub mod plugin;
 pub mod status;
 
 /// A page of the admin API must not hold the database for longer.

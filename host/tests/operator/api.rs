@@ -42,6 +42,7 @@ pub(crate) fn state(world: &World, token: Option<&str>) -> AdminState {
         live: Hub::new(About { boot: "b".to_owned(), name: "h".to_owned(), database: "d".to_owned() }),
         logs: Arc::new(Logs::new(&TAIL)),
         parked: None,
+        plugins: None,
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Setup {
     /// The table `[database]`.
     database: String,
     receiver: SocketAddr,
-    component: PathBuf,
+    /// None: the handler is deployed while hosts run.
+    component: Option<PathBuf>,
     /// More tables.
     more: String,
 }
@@ -47,7 +48,7 @@ impl Setup {
     fn with(database: String, receiver: SocketAddr) -> Self {
         let folder = tempfile::Builder::new().prefix("wonce-host-").tempdir().expect("a folder");
         target::share_compiled(folder.path());
-        let component = target::component("probe");
+        let component = Some(target::component("probe"));
         let setup = Self { folder, database, receiver, component, more: String::new() };
         setup.write();
         setup.write_manifest("");
@@ -97,10 +98,19 @@ impl Setup {
     /// With another version of the handler: the same component and one more custom section.
     #[must_use]
     pub fn with_another_version(mut self) -> Self {
-        let mut component = fs::read(&self.component).expect("`make plugins` built it");
+        let mut component = fs::read(target::component("probe")).expect("`make plugins` built it");
         component.extend_from_slice(b"\x00\x08\x07another");
-        self.component = self.folder.path().join("another.wasm");
-        fs::write(&self.component, component).expect("written");
+        let path = self.folder.path().join("another.wasm");
+        fs::write(&path, component).expect("written");
+        self.component = Some(path);
+        self.write();
+        self
+    }
+
+    /// With the operator's part of the handler only.
+    #[must_use]
+    pub fn without_component(mut self) -> Self {
+        self.component = None;
         self.write();
         self
     }
@@ -147,8 +157,7 @@ url = "http://{receiver}/effects"
 timeout = "2s"
 retry = {{ first = "20ms", ceiling = "200ms", jitter = "10ms", max_attempts = 100 }}
 [handlers.probe]
-component = "{component}"
-manifest = "handler.toml"
+{component}
 setup = "schema.sql"
 retry = {{ first = "20ms", ceiling = "100ms", jitter = "10ms", max_attempts = 5 }}
 limits = {{ deadline = "60s" }}
@@ -162,7 +171,9 @@ format = "json"
             database = self.database,
             receiver = self.receiver,
             more = self.more,
-            component = self.component.display(),
+            component = self.component.as_ref().map_or_else(String::new, |path| {
+                format!("component = {path:?}\nmanifest = \"handler.toml\"")
+            }),
         );
         fs::write(self.file(), text).expect("written");
     }

@@ -15,3 +15,4 @@ mod survivors;
 mod telemetry;
 mod top;
 mod verbs;
+mod versions;

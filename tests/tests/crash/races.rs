@@ -10,9 +10,10 @@ use wonce_core::fault::{Fault, FaultClass};
 use wonce_core::name::HandlerName;
 use wonce_core::pace::BatchLimit;
 use wonce_host::store::Store;
+use wonce_host::store::action::By;
 use wonce_host::store::claim::{ClaimedDelivery, FirstLane};
 use wonce_host::store::deploy::{
-    DeploySpec, Deployed, FirstState, Isolation, OnOtherVersion, Ordering, Rights,
+    ChosenBy, DeploySpec, DeployVerb, Deployed, FirstState, Isolation, OnOtherVersion, Ordering, Rights,
 };
 use wonce_host::store::lease::LeasePool;
 use wonce_host::store::place::ClaimTurns;
@@ -152,11 +153,15 @@ async fn deploy(store: &Store, database: &Database) -> Deployed {
         owner: None,
         policy: serde_json::json!({}),
         isolation: Isolation::Role,
-        rights: Rights::default(),
+        settings: Default::default(),
+        signature: None,
+        rights: Some(Rights::default()),
         setup: None,
         first_state: FirstState::Active,
         on_other_version: OnOtherVersion::Refuse,
-        actor: "test".to_owned(),
+        chosen_by: ChosenBy::File,
+        verb: DeployVerb::Deploy,
+        by: By::new("test", "").expect("recordable"),
         boot,
     };
     store.deploy(&spec, &database.url.parse().expect("a URL")).await.expect("deployed")

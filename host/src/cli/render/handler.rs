@@ -124,7 +124,7 @@ pub fn changed(change: &HandlerChanged) -> String {
     }
 }
 
-fn version(version: &Version) -> String {
+pub(super) fn version(version: &Version) -> String {
     let digest = digest(&version.digest);
     if version.label.is_empty() { digest } else { format!("{} ({digest})", visible(&version.label)) }
 }

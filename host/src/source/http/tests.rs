@@ -49,7 +49,7 @@ struct Answer {
 
 fn settings() -> HttpSettings {
     let type_rule = TypeRule::At(Place::Header("x-event".to_owned()));
-    let webhook = Webhook { event_type: type_rule, id: None, keep_headers: Vec::new() };
+    let webhook = Webhook { event_type: type_rule, id: None, keep_headers: Default::default() };
     HttpSettings {
         sources: [(SourceName::parse("hooks").expect("valid"), webhook)].into(),
         max_event_bytes: 100,

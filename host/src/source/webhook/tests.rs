@@ -3,7 +3,7 @@ use wonce_core::event::Event;
 use wonce_core::name::SourceName;
 use wonce_core::pointer::Pointer;
 
-use super::{Place, TypeRule, Webhook, decode};
+use super::{KeptHeaders, Place, TypeRule, Webhook, decode};
 use crate::source::Error;
 
 fn pointer(text: &str) -> Place {
@@ -15,7 +15,9 @@ fn header(name: &str) -> Place {
 }
 
 fn webhook(event_type: TypeRule, id: Option<Place>) -> Webhook {
-    Webhook { event_type, id, keep_headers: vec!["x-shop".to_owned()] }
+    let keep_headers = KeptHeaders::default();
+    keep_headers.replace(["x-shop".to_owned()].into());
+    Webhook { event_type, id, keep_headers }
 }
 
 fn decoded(rules: &Webhook, headers: &[(&str, &str)], body: &[u8]) -> Result<Event, Error> {
